@@ -1,0 +1,46 @@
+-- +goose Up
+create table accounts (
+    id            text primary key,
+    name          text not null,
+    name_key      text not null unique, -- folded to lower case: "Ada" and "ada" are one
+    email         text not null default '',
+    password_hash text not null default '', -- empty: signs in by link only
+    roles         text not null default '[]', -- JSON array, without anonymous and authenticated
+    blocked       boolean not null default false,
+    created_at    timestamptz not null,
+    updated_at    timestamptz not null,
+    last_seen_at  timestamptz
+);
+
+create table sessions (
+    token_hash   text primary key, -- SHA-256 of the cookie's id
+    account_id   text not null references accounts (id) on delete cascade,
+    csrf_token   text not null,
+    user_agent   text not null default '',
+    address      text not null default '',
+    created_at   timestamptz not null,
+    last_seen_at timestamptz not null,
+    expires_at   timestamptz not null
+);
+create index sessions_account on sessions (account_id);
+
+create table signin_links (
+    token_hash text primary key,
+    account_id text not null references accounts (id) on delete cascade,
+    created_by text not null default '',
+    created_at timestamptz not null,
+    expires_at timestamptz not null,
+    used_at    timestamptz
+);
+
+create table login_attempts (
+    key        text not null, -- folded account name, or client address
+    at         timestamptz not null
+);
+create index login_attempts_key on login_attempts (key, at);
+
+-- +goose Down
+drop table login_attempts;
+drop table signin_links;
+drop table sessions;
+drop table accounts;

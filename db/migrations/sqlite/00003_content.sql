@@ -1,0 +1,86 @@
+-- +goose Up
+create table entities (
+    id             text primary key,
+    type           text not null check (type in ('node', 'media', 'term', 'menu_link', 'redirect')),
+    bundle         text not null,
+    view_roles     text not null default '[]', -- JSON array of role names; empty: everybody
+    out_of_answers boolean not null default false,
+    author_id      text not null default '',
+    origin         text, -- what an importer made it from: "import:guides/a.md"
+    created_at     timestamp not null,
+    updated_at     timestamp not null
+);
+create unique index entities_origin on entities (origin) where origin is not null;
+create index entities_bundle on entities (type, bundle);
+
+create table revisions (
+    id         text primary key,
+    entity_id  text not null references entities (id) on delete cascade,
+    lang       text not null,
+    title      text not null,
+    fields     text not null, -- JSON
+    state      text not null check (state in ('draft', 'published', 'archived')),
+    author_id  text not null default '',
+    message    text not null default '',
+    created_at timestamp not null
+);
+create index revisions_entity on revisions (entity_id, lang, created_at);
+
+-- The current state of every translation: what lists and pages read.
+create table translations (
+    entity_id             text not null references entities (id) on delete cascade,
+    lang                  text not null,
+    latest_revision_id    text not null references revisions (id),
+    published_revision_id text references revisions (id),
+    title                 text not null, -- of the published revision, else of the latest
+    state                 text not null check (state in ('draft', 'published', 'archived')), -- of the latest
+    path                  text not null, -- without language prefix: "/visit/prices/"
+    parent_path           text not null default '',
+    section_index         boolean not null default false,
+    weight                integer not null default 0,
+    date                  timestamp,
+    origin_hash           text not null default '', -- of the imported file, to see what changed
+    updated_at            timestamp not null,
+    primary key (entity_id, lang),
+    check (state <> 'published' or published_revision_id is not null)
+);
+create unique index translations_path on translations (lang, path);
+create index translations_parent on translations (lang, parent_path, weight);
+create index translations_updated on translations (updated_at);
+
+-- Former and additional addresses, which lead on to the translation's path.
+create table aliases (
+    lang      text not null,
+    path      text not null,
+    entity_id text not null references entities (id) on delete cascade,
+    primary key (lang, path)
+);
+create index aliases_entity on aliases (entity_id);
+
+create table entity_terms (
+    entity_id text not null references entities (id) on delete cascade,
+    term_id   text not null references entities (id) on delete cascade,
+    primary key (entity_id, term_id)
+);
+create index entity_terms_term on entity_terms (term_id);
+
+-- Files that content shows; kept in the data folder under their own hash.
+create table files (
+    id         text primary key,
+    path       text not null unique, -- public address below /files/
+    hash       text not null,
+    mime       text not null,
+    size       bigint not null,
+    width      integer not null default 0,
+    height     integer not null default 0,
+    origin     text not null default '',
+    created_at timestamp not null
+);
+
+-- +goose Down
+drop table files;
+drop table entity_terms;
+drop table aliases;
+drop table translations;
+drop table revisions;
+drop table entities;
