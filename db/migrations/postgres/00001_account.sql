@@ -39,7 +39,15 @@ create table login_attempts (
 );
 create index login_attempts_key on login_attempts (key, at);
 
+-- Keys made at the first start and used by every process of the site.
+create table secrets (
+    name       text primary key,
+    value      text not null, -- hexadecimal
+    created_at timestamptz not null
+);
+
 -- +goose Down
+drop table secrets;
 drop table login_attempts;
 drop table signin_links;
 drop table sessions;

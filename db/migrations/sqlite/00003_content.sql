@@ -6,7 +6,7 @@ create table entities (
     view_roles     text not null default '[]', -- JSON array of role names; empty: everybody
     out_of_answers boolean not null default false,
     author_id      text not null default '',
-    origin         text, -- what an importer made it from: "import:guides/a.md"
+    origin         text, -- its name outside of this database: "import:guides/a", "term:topics/mobile"
     created_at     timestamp not null,
     updated_at     timestamp not null
 );
@@ -19,6 +19,7 @@ create table revisions (
     lang       text not null,
     title      text not null,
     fields     text not null, -- JSON
+    settings   text not null default '', -- JSON: path, order, access and menu to apply when it is published; empty: as the translation has them
     state      text not null check (state in ('draft', 'published', 'archived')),
     author_id  text not null default '',
     message    text not null default '',
@@ -30,22 +31,29 @@ create index revisions_entity on revisions (entity_id, lang, created_at);
 create table translations (
     entity_id             text not null references entities (id) on delete cascade,
     lang                  text not null,
-    latest_revision_id    text not null references revisions (id),
-    published_revision_id text references revisions (id),
+    latest_revision_id    text not null,
+    published_revision_id text, -- null: not published
     title                 text not null, -- of the published revision, else of the latest
+    title_key             text not null, -- the title in lower case: both databases sort and find alike
     state                 text not null check (state in ('draft', 'published', 'archived')), -- of the latest
-    path                  text not null, -- without language prefix: "/visit/prices/"
-    parent_path           text not null default '',
+    path                  text, -- without language prefix: "/visit/prices/"; null: reached by id
+    parent_path           text not null default '', -- nearest path above it that has a page
     section_index         boolean not null default false,
     weight                integer not null default 0,
     date                  timestamp,
-    origin_hash           text not null default '', -- of the imported file, to see what changed
+    menu                  text not null default '',
+    menu_title            text not null default '',
+    origin                text, -- the file it was imported from: "import:es/guides/a.md"
+    origin_hash           text not null default '', -- of that file, to see what changed
+    changed_at            timestamp not null, -- when the shown text last changed, as its author tells it
     updated_at            timestamp not null,
     primary key (entity_id, lang),
     check (state <> 'published' or published_revision_id is not null)
 );
 create unique index translations_path on translations (lang, path);
+create unique index translations_origin on translations (origin) where origin is not null;
 create index translations_parent on translations (lang, parent_path, weight);
+create index translations_menu on translations (menu) where menu <> '';
 create index translations_updated on translations (updated_at);
 
 -- Former and additional addresses, which lead on to the translation's path.
@@ -59,8 +67,9 @@ create index aliases_entity on aliases (entity_id);
 
 create table entity_terms (
     entity_id text not null references entities (id) on delete cascade,
+    lang      text not null,
     term_id   text not null references entities (id) on delete cascade,
-    primary key (entity_id, term_id)
+    primary key (entity_id, lang, term_id)
 );
 create index entity_terms_term on entity_terms (term_id);
 

@@ -1,0 +1,49 @@
+-- +goose Up
+-- One translation of an entity as it can be found.
+create table search_documents (
+    id             integer primary key,
+    entity_type    text not null,
+    entity_id      text not null,
+    lang           text not null,
+    bundle         text not null,
+    title          text not null,
+    path           text not null,
+    view_roles     text not null, -- JSON array of role names; empty: everybody
+    languages      text not null, -- JSON array of all published languages of the entity
+    out_of_answers boolean not null,
+    date           timestamp,
+    title_terms    text not null, -- analysed, in order, separated by spaces
+    indexed_at     timestamp not null,
+    unique (entity_id, lang)
+);
+create index search_documents_indexed on search_documents (indexed_at);
+
+-- A passage of a document. The document's id is in the upper bits of the id.
+create table search_chunks (
+    id            integer primary key,
+    document_id   bigint not null references search_documents (id) on delete cascade,
+    heading       text not null,
+    anchor        text not null,
+    text          text not null, -- Markdown
+    start_offset  integer not null, -- in the body, in bytes
+    end_offset    integer not null,
+    heading_terms text not null, -- analysed, like title_terms
+    body_terms    text not null,
+    length        integer not null -- of body_terms, in terms
+);
+create index search_chunks_document on search_chunks (document_id);
+
+-- Which terms a passage holds; its row is its chunk's id. A term of the title
+-- stands here a second time with "^" in front.
+create virtual table search_terms using fts5 (
+    terms,
+    content = '', contentless_delete = 1, detail = none,
+    tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* S* P* Co'"
+);
+create virtual table search_vocabulary using fts5vocab (search_terms, row);
+
+-- +goose Down
+drop table search_vocabulary;
+drop table search_terms;
+drop table search_chunks;
+drop table search_documents;

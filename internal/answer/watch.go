@@ -1,0 +1,167 @@
+package answer
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"docent/internal/account"
+	"docent/internal/markdown"
+)
+
+// pollElsewhere is how often a watcher looks for the end of a turn that another
+// process runs.
+const pollElsewhere = time.Second
+
+// Watch yields the newest state of a turn at once and again whenever it changed,
+// until it has ended. Watching never starts or ends any work.
+func (s *Service) Watch(ctx context.Context, turnID string, who account.Account) (iter.Seq2[State, error], error) {
+	t, err := s.turn(ctx, turnID, who)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(State, error) bool) {
+		for st := range s.hub.Watch(ctx, turnID) {
+			if !yield(st, nil) || !st.IsRunning() {
+				return
+			}
+		}
+		// Not live here: it has ended, or another process runs it.
+		tick := time.NewTicker(pollElsewhere)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			if t, err = s.turn(ctx, turnID, who); err != nil {
+				if ctx.Err() == nil {
+					yield(State{}, err)
+				}
+				return
+			}
+			st, err := s.state(ctx, t)
+			if !yield(st, err) || err != nil || !st.IsRunning() {
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+		}
+	}, nil
+}
+
+// Wait returns the turn's last state, or its newest one when ctx ends first.
+func (s *Service) Wait(ctx context.Context, turnID string, who account.Account) (State, error) {
+	states, err := s.Watch(ctx, turnID, who)
+	if err != nil {
+		return State{}, err
+	}
+	var last State
+	for st, err := range states {
+		if err != nil {
+			return State{}, err
+		}
+		last = st
+	}
+	if last.ID == "" {
+		return State{}, context.Cause(ctx)
+	}
+	return last, nil
+}
+
+// Stop ends a running turn; its text so far is kept. Stopping a turn that has
+// ended changes nothing.
+func (s *Service) Stop(ctx context.Context, turnID string, who account.Account) error {
+	t, err := s.turn(ctx, turnID, who)
+	if err != nil {
+		return err
+	}
+	if err := requestStop(ctx, s.DB, t.ID); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.runs[t.ID]; r != nil {
+		r.cancel(errStopped)
+	}
+	return nil
+}
+
+// state is the newest state of a stored turn.
+func (s *Service) state(ctx context.Context, t Turn) (State, error) {
+	if st, ok := s.hub.Newest(t.ID); ok {
+		return st, nil
+	}
+	turns, err := turnsOf(ctx, s.DB, t.ConversationID)
+	if err != nil {
+		return State{}, err
+	}
+	i := slices.IndexFunc(turns, func(o Turn) bool { return o.ID == t.ID })
+	if i < 0 {
+		return State{}, ErrNotFound
+	}
+	return s.states(turns[:i+1])[i], nil
+}
+
+// states renders a conversation's stored turns, or takes what is live of them.
+func (s *Service) states(turns []Turn) []State {
+	out := make([]State, len(turns))
+	var numbered []string
+	for i, t := range turns {
+		st, ok := s.hub.Newest(t.ID)
+		if !ok {
+			st = s.rendered(t, numbered)
+		}
+		out[i] = st
+		numbered = appendNumbered(numbered, st.Sources)
+	}
+	return out
+}
+
+// rendered is the state of a turn that is not live here.
+func (s *Service) rendered(t Turn, numbered []string) State {
+	st := State{Turn: t, Phase: Writing, Retrieved: true}
+	blocks, cited := markdown.Render(t.Text, s.markdownOptions(&t, numbered))
+	st.Blocks = blocks
+	if t.Status == Interrupted || t.Status == Running {
+		// Its numbers were not stored: its process ended first, or is another one.
+		st.Sources = numberSources(t.Sources, cited, numbered)
+	}
+	return st
+}
+
+// appendNumbered adds the keys of a turn's newly numbered sources to the running list.
+func appendNumbered(numbered []string, sources []Source) []string {
+	byNumber := map[int]string{}
+	for _, src := range sources {
+		if src.Running > len(numbered) {
+			byNumber[src.Running] = src.Key
+		}
+	}
+	for n := len(numbered) + 1; byNumber[n] != ""; n++ {
+		numbered = append(numbered, byNumber[n])
+	}
+	return numbered
+}
+
+// numberSources returns the sources with the numbers that follow from cited, the
+// keys in order of first citation in this turn.
+func numberSources(sources []Source, cited, numbered []string) []Source {
+	final, running := map[string]int{}, map[string]int{}
+	for i, key := range numbered {
+		running[key] = i + 1
+	}
+	for i, key := range cited {
+		final[key] = i + 1
+		if running[key] == 0 {
+			running[key] = len(running) + 1
+		}
+	}
+	out := slices.Clone(sources)
+	for i := range out {
+		out[i].Final, out[i].Running = final[out[i].Key], 0
+		if out[i].Final > 0 {
+			out[i].Running = running[out[i].Key]
+		}
+	}
+	return out
+}
