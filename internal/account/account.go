@@ -49,3 +49,11 @@ func (a Account) HasRole(role string) bool { return slices.Contains(a.Roles, rol
 func (a Account) Can(p Permission) bool {
 	return a.Permissions[p] || a.HasRole(RoleAdministrator)
 }
+
+// AllPermissions returns every permission, in the order in which forms list them.
+func AllPermissions() []Permission {
+	return []Permission{
+		AccessContent, UseAnswers, AdministerAnswers, ViewAnswersTraces, AccessAdministration,
+		ViewUnpublished, EditContent, AdministerAccounts, AdministerSite, AccessMetrics,
+	}
+}

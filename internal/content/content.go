@@ -73,19 +73,24 @@ type Item struct {
 	Lang           string
 	Title          string
 	Path           string // as visitors see it, with the language prefix: "/es/visitas/horario/"
+	Origin         string // the file it was imported from, "import:guides/dap.md"; empty: made here
 	Fields         Fields
-	State          State
-	Published      bool // a published revision exists in this language
-	RevisionID     string
+	State          State    // of the revision shown
+	LatestState    State    // of the latest revision: [Draft] beside a published one when changes wait
+	Published      bool     // a published revision exists in this language
+	RevisionID     string   // of the revision shown
+	LatestID       string   // of the latest revision: [Input.BasedOn] of the next save
 	ViewRoles      []string // who may view; empty: everybody who may access content
 	OutOfAnswers   bool     // left out of answers, by the entity or by its type
 	Weight         int      // order among siblings
+	Menu           string   // the menu it stands in, if any
+	MenuTitle      string   // its label there; empty: the title
 	Date           time.Time
 	CreatedAt      time.Time
-	UpdatedAt      time.Time
-	Languages      []string // all languages with a published revision
-	ParentPath     string   // of the section it lies in: "/visit/" for "/visit/prices/"; empty at the root
-	IsSectionIndex bool     // it introduces the pages below its path
+	UpdatedAt      time.Time // when the revision shown was made, or what its author says
+	Languages      []string  // all languages with a published revision
+	ParentPath     string    // nearest path above that has a page, without language prefix: "/visit/"; empty at the root
+	IsSectionIndex bool      // it introduces the pages below its path
 }
 
 // CanView is the one place that decides whether an account may see an item.

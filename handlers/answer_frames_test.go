@@ -1,0 +1,278 @@
+package handlers
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/a-h/templ"
+
+	"docent/components"
+	"docent/internal/answer"
+	"docent/internal/content"
+	"docent/internal/i18n"
+	"docent/internal/markdown"
+)
+
+const framesText = "The wheel turns on *four* days [3], always on the ebb [1].\n\n## Days\n\n| Day | Turns |\n|---|---|\n| Sat | 12:05 |\n| Sun | 12:50 [2] |\n\n" +
+	"- one [3]\n- two `x[1]`\n\n```go\nfunc main() {}\n```\n\nAsk & see <b>us</b> [5], or [4].\n"
+
+// statesOf plays a text into states as a run publishes them. Cards are numbered
+// after those that earlier turns left.
+func statesOf(r *rand.Rand, earlier []string) []answer.State {
+	sources := make([]answer.Source, 5)
+	for i := range sources {
+		key := fmt.Sprintf("node:%d", i+1)
+		sources[i] = answer.Source{Number: i + 1, Key: key, Ref: content.Ref{Type: "node", ID: key}, Title: "Page <" + key + ">", Path: "/p/", Passage: "Some passage."}
+	}
+	turn := answer.Turn{ID: "0123456789abcdef", ConversationID: "c", Number: 2, Question: "When?", Lang: "en", Status: answer.Running}
+	stream := markdown.NewStream(markdown.Options{
+		Source: func(n int) (string, bool) {
+			if n < 1 || n > len(sources) {
+				return "", false
+			}
+			return sources[n-1].Key, true
+		},
+		Numbered: earlier,
+		BlockID:  func(i int) string { return fmt.Sprintf("%s-b%d", answer.DOMID(turn.ID), i) },
+	})
+	snapshot := func(final bool) answer.State {
+		st := answer.State{Turn: turn, Phase: answer.Writing, Retrieved: true, Blocks: slices.Clone(stream.Render(final))}
+		st.Sources = slices.Clone(sources)
+		running := slices.Clone(earlier)
+		for i, key := range stream.Cited() {
+			at := slices.Index(running, key)
+			if at < 0 {
+				at = len(running)
+				running = append(running, key)
+			}
+			for j := range st.Sources {
+				if st.Sources[j].Key == key {
+					st.Sources[j].Final, st.Sources[j].Running = i+1, at+1
+				}
+			}
+		}
+		return st
+	}
+	states := []answer.State{{Turn: turn, Phase: answer.Searching}}
+	for rest := framesText; rest != ""; {
+		n := min(1+r.IntN(25), len(rest))
+		stream.Write(rest[:n])
+		rest = rest[n:]
+		states = append(states, snapshot(false))
+	}
+	last := snapshot(true)
+	last.Status = answer.Done
+	return append(states, last)
+}
+
+func testHandlers(t *testing.T) (*Handlers, context.Context) {
+	t.Helper()
+	return &Handlers{}, i18n.WithLanguage(t.Context(), "en")
+}
+
+// A testPage is a browser's page as far as frames change it.
+type testPage struct {
+	t   *testing.T
+	doc *goquery.Document
+	ids int // of tags put on settled blocks
+}
+
+func newTestPage(t *testing.T, ctx context.Context, parts ...templ.Component) *testPage {
+	t.Helper()
+	var b strings.Builder
+	if err := templ.Join(parts...).Render(ctx, &b); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := goquery.NewDocumentFromReader(strings.NewReader(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &testPage{t: t, doc: doc}
+}
+
+// apply does to the page what htmx does with a frame.
+func (p *testPage) apply(frame string) {
+	p.t.Helper()
+	for rest := frame; rest != ""; {
+		end := strings.Index(rest, "</hx-partial>")
+		if end < 0 || !strings.HasPrefix(rest, "<hx-partial ") {
+			p.t.Fatalf("frame is not made of partials: %q", rest)
+		}
+		open := strings.IndexByte(rest, '>')
+		attrs, err := goquery.NewDocumentFromReader(strings.NewReader(rest[:open+1]))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		target, _ := attrs.Find("hx-partial").Attr("hx-target")
+		swap, _ := attrs.Find("hx-partial").Attr("hx-swap")
+		body := rest[open+1 : end]
+		rest = rest[end+len("</hx-partial>"):]
+		on := p.doc.Find(target)
+		if on.Length() != 1 {
+			if swap == "delete" && on.Length() == 0 {
+				continue
+			}
+			p.t.Fatalf("%d elements match %s (%s)", on.Length(), target, swap)
+		}
+		switch swap {
+		case "innerHTML":
+			on.SetHtml(body)
+		case "beforeend":
+			on.AppendHtml(body)
+		case "outerHTML", "outerMorph":
+			on.ReplaceWithHtml(body)
+		case "delete":
+			on.Remove()
+		default:
+			p.t.Fatalf("unknown swap %q", swap)
+		}
+	}
+}
+
+func (p *testPage) html(selector string) string {
+	p.t.Helper()
+	h, err := p.doc.Find(selector).Html()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return h
+}
+
+// Whatever a watcher missed and however often it came back, its page ends as the
+// page that is rendered whole, nothing is applied twice, and a block that was
+// settled keeps its element.
+func TestFramesEndInTheWholePage(t *testing.T) {
+	h, ctx := testHandlers(t)
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var earlier []string
+		if r.IntN(2) == 0 {
+			earlier = []string{"node:9", "node:1"}
+		}
+		states := statesOf(r, earlier)
+		block := answersBlock{ID: siteAnswerID, Lang: "en", Agent: "site", carded: map[string]bool{}}
+		var cards []components.SourceProps
+		for i, key := range earlier {
+			block.carded[key] = true
+			cards = append(cards, components.SourceProps{Number: i + 1, Key: key, Title: key})
+		}
+		at := r.IntN(len(states) - 1) // the page may be loaded in mid-answer
+		first := states[at]
+		shown := slices.Clone(cards)
+		for _, s := range newCards(first, len(earlier)) {
+			shown = append(shown, h.sourceProps(s))
+		}
+		page := newTestPage(t, ctx,
+			components.Answer(components.AnswerProps{ID: block.ID, Turns: []components.TurnProps{h.turnProps(ctx, first, block)}}),
+			components.SourceList(components.SourceListProps{AnswerID: block.ID, Cited: shown, Waiting: waitingSources(h, first, block.carded), Running: true}))
+		watch := &turnWatch{h: h, page: block, have: seenOf(first, cardsOf(first, block))}
+		tags := map[string]string{}
+		for i := at; i < len(states); i++ {
+			switch r.IntN(6) {
+			case 0:
+				continue // the watcher was slow and missed one
+			case 1: // the connection broke; what the page has is told by the last event's id
+				have, ok := parseSeen(watch.have.String())
+				if !ok {
+					t.Fatalf("cannot read back %v", watch.have)
+				}
+				watch = &turnWatch{h: h, page: block, have: have}
+			}
+			frame, err := watch.frame(ctx, states[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			page.apply(frame)
+			for j, b := range states[i].Blocks {
+				id := fmt.Sprintf("%s-b%d", answer.DOMID(first.ID), j)
+				el := page.doc.Find("#" + id)
+				if el.Length() != 1 {
+					t.Fatalf("seed %d: block %d is there %d times", seed, j, el.Length())
+				}
+				if tag, ok := tags[id]; ok {
+					if got, _ := el.Attr("data-tag"); got != tag {
+						t.Fatalf("seed %d: settled block %d was replaced", seed, j)
+					}
+				} else if b.Settled {
+					tags[id] = fmt.Sprint(seed, j)
+					el.SetAttr("data-tag", tags[id])
+				}
+			}
+		}
+		last := states[len(states)-1]
+		if watch.last == nil || watch.last.IsRunning() {
+			frame, err := watch.frame(ctx, last)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page.apply(frame)
+		}
+		for _, s := range newCards(last, len(earlier)) {
+			cards = append(cards, h.sourceProps(s))
+		}
+		whole := newTestPage(t, ctx,
+			components.Answer(components.AnswerProps{ID: block.ID, Turns: []components.TurnProps{h.turnProps(ctx, last, block)}, FollowUp: h.followUpProps(last, block)}),
+			components.SourceList(components.SourceListProps{AnswerID: block.ID, Cited: cards}))
+		page.doc.Find("[data-tag]").RemoveAttr("data-tag")
+		for _, part := range []string{"-body", "-status", "-end"} {
+			selector := "#" + answer.DOMID(last.ID) + part
+			if got, want := page.html(selector), whole.html(selector); got != want {
+				t.Fatalf("seed %d: %s is\n%s\nwant\n%s", seed, selector, got, want)
+			}
+		}
+		for _, part := range []string{"-sources", "-waiting", "-sources-count", "-follow"} {
+			if got, want := page.html("#"+block.ID+part), whole.html("#"+block.ID+part); got != want {
+				t.Fatalf("seed %d: %s is\n%s\nwant\n%s", seed, part, got, want)
+			}
+		}
+		if n := page.doc.Find("[data-docent-stream]").Length(); n != 0 {
+			t.Fatalf("seed %d: %d elements still stream", seed, n)
+		}
+	}
+}
+
+// A watcher that has more than there is, because the process that wrote it died
+// before it could store the last words, is brought back to what there is.
+func TestFramesAfterALoss(t *testing.T) {
+	h, ctx := testHandlers(t)
+	states := statesOf(rand.New(rand.NewPCG(7, 7)), nil)
+	block := answersBlock{ID: siteAnswerID, Lang: "en", Agent: "site"}
+	rich, poor := states[len(states)-2], states[len(states)/3]
+	poor.Status = answer.Interrupted
+	var cards []components.SourceProps
+	for _, s := range newCards(rich, 0) {
+		cards = append(cards, h.sourceProps(s))
+	}
+	page := newTestPage(t, ctx,
+		components.Answer(components.AnswerProps{ID: block.ID, Turns: []components.TurnProps{h.turnProps(ctx, rich, block)}}),
+		components.SourceList(components.SourceListProps{AnswerID: block.ID, Cited: cards, Running: true}))
+	watch := &turnWatch{h: h, page: block, have: seenOf(rich, cardsOf(rich, block))}
+	frame, err := watch.frame(ctx, poor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.apply(frame)
+	if got, want := page.doc.Find(".d-turn__body > *").Length(), len(poor.Blocks); got != want {
+		t.Errorf("%d blocks are shown, want %d", got, want)
+	}
+	if got, want := page.doc.Find("#"+block.ID+"-sources > li").Length(), len(newCards(poor, 0)); got != want {
+		t.Errorf("%d cards are shown, want %d", got, want)
+	}
+	if page.doc.Find(".d-turn__end form[action='"+questionURL+"']").Length() != 1 {
+		t.Error("an interrupted turn does not offer to ask again")
+	}
+}
+
+// An id that String did not write is a watcher that has nothing.
+func TestParseSeenTakesNothingOdd(t *testing.T) {
+	for _, id := range []string{"", "1", "1.2", "1.2.3.4", "-1.2.3", "3.2.1", "a.b.c", "99999999999999999999.1.1", "1.2.\n3", " 1.2.3"} {
+		if s, ok := parseSeen(id); ok {
+			t.Errorf("parseSeen(%q) = %v", id, s)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package handlers
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"docent/components"
+	"docent/internal/answer"
+	"docent/internal/config"
+	"docent/internal/i18n"
+	"docent/internal/llm"
+)
+
+// Addresses of the answer routes.
+const (
+	questionURL      = "/ai-answers/question"
+	conversationsURL = "/ai-answers/conversations/"
+	turnsURL         = "/ai-answers/turns/"
+	answersURL       = "/answers"
+	searchURL        = "/search"
+)
+
+// siteAnswerID is the DOM id of the Answer block on the answers page.
+const siteAnswerID = "ai-answers-answer-site"
+
+// An answersBlock is the Answer block that a turn is shown in.
+type answersBlock struct {
+	ID     string // DOM id
+	Lang   string // of the page around it
+	Agent  string
+	carded map[string]bool // keys of sources that have a card from earlier turns
+}
+
+var domID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
+
+// blockFrom reads which Answer block a request comes from.
+func blockFrom(id, lang, agent string) answersBlock {
+	if !domID.MatchString(id) {
+		id = siteAnswerID
+	}
+	return answersBlock{ID: id, Lang: lang, Agent: agent}
+}
+
+// turnProps maps a turn's state to what is shown of it.
+func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answersBlock) components.TurnProps {
+	p := components.TurnProps{
+		DOMID:       answer.DOMID(st.ID),
+		AnswerID:    block.ID,
+		Question:    st.Question,
+		State:       turnState(st),
+		SourceCount: len(st.Sources),
+		Offline:     st.Model == llm.OfflineName,
+	}
+	if st.Lang != block.Lang {
+		p.Lang = st.Lang
+	}
+	for _, b := range st.Blocks {
+		p.Blocks = append(p.Blocks, b.HTML)
+	}
+	for _, s := range st.Sources {
+		if s.Final > 0 {
+			p.CitedCount++
+		}
+	}
+	if st.IsRunning() {
+		p.StopURL = turnsURL + st.ID + "/stop"
+		query := url.Values{"as": {"html"}, "block": {block.ID}, "lang": {block.Lang}, "seen": {seenOf(st, cardsOf(st, block)).String()}}
+		p.EventsURL = turnsURL + st.ID + "/events?" + query.Encode()
+		return p
+	}
+	switch st.Status {
+	case answer.Interrupted, answer.Failed, answer.Stopped:
+		p.AskAgain = &components.AskAgainProps{Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID, Question: st.Question}
+	}
+	if st.CutOff {
+		p.AskAgain = &components.AskAgainProps{Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID,
+			Question: i18n.T(ctx, "turn.continue_question"), Label: i18n.T(ctx, "turn.continue")}
+	}
+	switch {
+	case st.Refused:
+		p.Message, p.Blocks = st.FinalText, nil
+		p.SearchURL = h.languagePrefix(block.Lang) + searchURL + "?" + url.Values{"q": {st.Question}}.Encode()
+		p.ContactURL = h.contactURL(ctx, block.Lang)
+	case st.Status == answer.Failed:
+		p.Message = i18n.T(ctx, "failure."+failureKey(st.Failure))
+	}
+	return p
+}
+
+func failureKey(f answer.Failure) string {
+	if f == "" {
+		f = answer.FailInternal
+	}
+	return string(f)
+}
+
+func turnState(st answer.State) components.TurnState {
+	switch st.Status {
+	case answer.Running:
+		switch st.Phase {
+		case answer.Reading:
+			return components.TurnReading
+		case answer.Writing:
+			return components.TurnWriting
+		}
+		return components.TurnSearching
+	case answer.Stopped:
+		return components.TurnStopped
+	case answer.Interrupted:
+		return components.TurnInterrupted
+	case answer.Failed:
+		return components.TurnFailed
+	}
+	switch {
+	case st.Refused:
+		return components.TurnRefused
+	case st.CutOff:
+		return components.TurnCutOff
+	}
+	return components.TurnDone
+}
+
+// cardsOf is how many cards the list of sources has with this turn's.
+func cardsOf(st answer.State, block answersBlock) int {
+	cards := len(block.carded)
+	for _, s := range st.Sources {
+		cards = max(cards, s.Running)
+	}
+	return cards
+}
+
+// newCards are the sources whose cards come after the first have cards, in order.
+func newCards(st answer.State, have int) []answer.Source {
+	var out []answer.Source
+	for _, s := range st.Sources {
+		if s.Running > have {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b answer.Source) int { return a.Running - b.Running })
+	return out
+}
+
+// waitingSources are the sources of a running turn without a card.
+func waitingSources(h *Handlers, st answer.State, carded map[string]bool) []components.SourceProps {
+	var out []components.SourceProps
+	for _, s := range st.Sources {
+		if s.Running == 0 && !carded[s.Key] {
+			out = append(out, h.sourceProps(s))
+		}
+	}
+	return out
+}
+
+func (h *Handlers) sourceProps(s answer.Source) components.SourceProps {
+	p := components.SourceProps{Number: s.Running, Key: s.Key, Title: s.Title, URL: s.Path, Where: s.Where, Lang: s.Lang,
+		Passage: excerpt(s.Passage, 320)}
+	p.PassageURL = s.Path
+	if s.Anchor != "" {
+		p.PassageURL += "#" + url.PathEscape(s.Anchor)
+	}
+	return p
+}
+
+// excerpt shortens text at a word, to at most limit characters.
+func excerpt(text string, limit int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	cut := string(runes[:limit])
+	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " ,;:.") + "…"
+}
+
+// conversationProps are the Answer and Sources blocks of a conversation.
+func (h *Handlers) conversationProps(ctx context.Context, states []answer.State, block answersBlock) (components.AnswerProps, components.SourceListProps) {
+	a := components.AnswerProps{ID: block.ID, Action: questionURL, Agent: block.Agent, Lang: block.Lang,
+		Label: i18n.T(ctx, "answers.title"), Empty: i18n.T(ctx, "answers.empty")}
+	list := components.SourceListProps{AnswerID: block.ID}
+	block.carded = map[string]bool{}
+	for _, st := range states {
+		a.Turns = append(a.Turns, h.turnProps(ctx, st, block))
+		for _, s := range newCards(st, len(list.Cited)) {
+			list.Cited = append(list.Cited, h.sourceProps(s))
+		}
+		if st.IsRunning() {
+			list.Running = true
+			list.Waiting = waitingSources(h, st, block.carded)
+		} else {
+			a.FollowUp = h.followUpProps(st, block)
+		}
+		for _, s := range st.Sources {
+			if s.Running > 0 {
+				block.carded[s.Key] = true
+			}
+		}
+	}
+	if list.Running {
+		a.FollowUp = components.FollowUpProps{}
+	}
+	return a, list
+}
+
+func (h *Handlers) followUpProps(st answer.State, block answersBlock) components.FollowUpProps {
+	return components.FollowUpProps{AnswerID: block.ID, Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID, Lang: block.Lang}
+}
+
+// contactURL is where a visitor finds a person to ask, "" if the site names none.
+func (h *Handlers) contactURL(ctx context.Context, lang string) string {
+	site, err := config.Get[config.Settings](ctx, h.Config, config.SiteName)
+	if err != nil || site.ContactPath == "" {
+		return ""
+	}
+	return h.languagePrefix(lang) + site.ContactPath
+}

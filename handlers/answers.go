@@ -1,0 +1,323 @@
+package handlers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"docent/components"
+	"docent/internal/answer"
+	"docent/internal/i18n"
+	"docent/internal/llm"
+	"docent/views"
+)
+
+// formWait is how long a browser without scripts waits for a whole answer before
+// it gets the page as it is, which then reloads itself.
+const formWait = 60 * time.Second
+
+// askRequest is a question as it arrives, as JSON or as a form.
+type askRequest struct {
+	Agent          string `json:"agent" form:"agent"`
+	Question       string `json:"question" form:"question"`
+	ConversationID string `json:"conversation_id" form:"conversation_id"`
+	IdempotencyKey string `json:"idempotency_key" form:"idempotency_key"`
+	Lang           string `json:"lang" form:"lang"`
+	Block          string `json:"-" form:"block"`
+}
+
+// ask handles POST /ai-answers/question, in the form that the client can take.
+func (h *Handlers) ask(c echo.Context) error {
+	c.Response().Header().Set("Cache-Control", "no-store")
+	var req askRequest
+	if err := decodeBody(c, &req); err != nil {
+		return err
+	}
+	if req.Lang == "" {
+		req.Lang = h.lang(c)
+	}
+	req.Lang = h.knownLanguage(req.Lang)
+	c.SetRequest(c.Request().WithContext(i18n.WithLanguage(c.Request().Context(), req.Lang)))
+	ctx, who := c.Request().Context(), h.account(c)
+
+	st, err := h.Answers.Ask(ctx, answer.Question{
+		Agent: req.Agent, Text: req.Question, ConversationID: req.ConversationID, IdempotencyKey: req.IdempotencyKey,
+		Lang: req.Lang, Who: who,
+	})
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Content-Location", turnsURL+st.ID+"/events")
+	switch {
+	case isHTMX(c):
+		return h.askedFragment(c, req, st)
+	case accepts(c, "text/event-stream"):
+		return h.streamJSON(c, st.ID, "")
+	case accepts(c, "text/html"):
+		wait, cancel := context.WithTimeout(ctx, formWait)
+		defer cancel()
+		if _, err := h.Answers.Wait(wait, st.ID, who); err != nil && wait.Err() == nil {
+			return err
+		}
+		return c.Redirect(http.StatusSeeOther, conversationURL(st.ConversationID, req.Lang))
+	default:
+		st, err := h.Answers.Wait(ctx, st.ID, who)
+		if err != nil {
+			return err
+		}
+		if st.Status == answer.Failed {
+			return &failedTurnError{st.Failure}
+		}
+		body, err := h.answerJSON(ctx, who, st)
+		if err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, body)
+	}
+}
+
+// failedTurnError is a turn that failed while a client waited for it.
+type failedTurnError struct{ failure answer.Failure }
+
+func (e *failedTurnError) Error() string { return "turn failed: " + failureKey(e.failure) }
+
+func conversationURL(id, lang string) string { return conversationsURL + id + "?lang=" + lang }
+
+// askedFragment answers htmx with the turn, which then watches itself, and with
+// the parts of the page that a question changes: a new conversation starts with
+// an empty list of sources.
+func (h *Handlers) askedFragment(c echo.Context, req askRequest, st answer.State) error {
+	ctx := c.Request().Context()
+	_, states, err := h.Answers.Conversation(ctx, st.ConversationID, h.account(c))
+	if err != nil {
+		return err
+	}
+	block := blockFrom(req.Block, req.Lang, req.Agent)
+	block.carded = cardedBefore(states, st.ID)
+	c.Response().Header().Set("HX-Push-Url", conversationURL(st.ConversationID, req.Lang))
+	parts := []templ.Component{components.Turn(h.turnProps(ctx, st, block))}
+	if st.Number == 1 {
+		parts = append(parts,
+			components.Partial("#"+block.ID+"-sources", components.SwapInside, templ.NopComponent),
+			components.Partial("#"+block.ID+"-waiting", components.SwapInside, templ.NopComponent),
+			components.Partial("#"+block.ID+"-sources-count", components.SwapReplace, components.SourcesCount(block.ID, 0, st.IsRunning())))
+	}
+	if st.IsRunning() {
+		parts = append(parts, components.Partial("#"+block.ID+"-follow", components.SwapInside, templ.NopComponent))
+	}
+	return h.fragment(c, http.StatusOK, templ.Join(parts...))
+}
+
+// cardedBefore are the keys of the sources that turns before the given one cite.
+func cardedBefore(states []answer.State, turnID string) map[string]bool {
+	carded := map[string]bool{}
+	for _, st := range states {
+		if st.ID == turnID {
+			break
+		}
+		for _, s := range st.Sources {
+			if s.Running > 0 {
+				carded[s.Key] = true
+			}
+		}
+	}
+	return carded
+}
+
+// turnEvents handles GET /ai-answers/turns/:id/events: it watches a turn and never
+// starts anything.
+func (h *Handlers) turnEvents(c echo.Context) error {
+	last := c.Request().Header.Get("Last-Event-ID")
+	if isHTMX(c) || c.QueryParam("as") == "html" {
+		if last == "" {
+			last = c.QueryParam("seen")
+		}
+		return h.streamHTML(c, c.Param("id"), last)
+	}
+	return h.streamJSON(c, c.Param("id"), last)
+}
+
+func (h *Handlers) streamJSON(c echo.Context, turnID, last string) error {
+	ctx, who := c.Request().Context(), h.account(c)
+	states, err := h.Answers.Watch(ctx, turnID, who)
+	if err != nil {
+		return err
+	}
+	w := &jsonWatch{h: h, who: who}
+	w.resume(last)
+	s := newEventStream(c)
+	defer s.close()
+	for st, err := range states {
+		if err == nil {
+			err = w.send(ctx, s, st)
+		}
+		if err != nil {
+			return h.endStream(c, s, err)
+		}
+	}
+	return nil
+}
+
+func (h *Handlers) streamHTML(c echo.Context, turnID, last string) error {
+	lang := h.knownLanguage(c.QueryParam("lang"))
+	ctx := i18n.WithLanguage(c.Request().Context(), lang)
+	who := h.account(c)
+	states, err := h.Answers.Watch(ctx, turnID, who)
+	if err != nil {
+		return err
+	}
+	st, err := h.Answers.Turn(ctx, turnID, who)
+	if err != nil {
+		return err
+	}
+	conv, all, err := h.Answers.Conversation(ctx, st.ConversationID, who)
+	if err != nil {
+		return err
+	}
+	block := blockFrom(c.QueryParam("block"), lang, conv.Agent)
+	block.carded = cardedBefore(all, turnID)
+	w := &turnWatch{h: h, page: block}
+	w.have, _ = parseSeen(last)
+	w.have.Cards = max(w.have.Cards, len(block.carded))
+	s := newEventStream(c)
+	defer s.close()
+	for st, err := range states {
+		var frame string
+		if err == nil {
+			frame, err = w.frame(ctx, st)
+		}
+		if err == nil && frame != "" {
+			err = s.send(w.have.String(), "", frame)
+		}
+		if err == nil && !st.IsRunning() {
+			err = s.send("", "done", "done")
+		}
+		if err != nil {
+			return h.endStream(c, s, err)
+		}
+	}
+	return nil
+}
+
+// endStream reports what went wrong after the header was sent. The status is
+// gone, so the client is told by an event, and the log here.
+func (h *Handlers) endStream(c echo.Context, s *eventStream, err error) error {
+	if c.Request().Context().Err() != nil || s.err != nil {
+		return nil // the client left
+	}
+	h.Log.Error("event stream", "path", c.Path(), "err", err)
+	text, _ := json.Marshal(errorEvent{i18n.T(c.Request().Context(), "failure.internal")})
+	s.send("", "error", string(text))
+	return nil
+}
+
+// stopTurn handles POST /ai-answers/turns/:id/stop.
+func (h *Handlers) stopTurn(c echo.Context) error {
+	ctx, who := c.Request().Context(), h.account(c)
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if err := h.Answers.Stop(ctx, c.Param("id"), who); err != nil {
+		return err
+	}
+	if isHTMX(c) || !accepts(c, "text/html") {
+		return c.NoContent(http.StatusNoContent)
+	}
+	st, err := h.Answers.Turn(ctx, c.Param("id"), who)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, conversationURL(st.ConversationID, h.lang(c)))
+}
+
+// conversation handles GET /ai-answers/conversations/:id, as a page or as JSON.
+func (h *Handlers) conversation(c echo.Context) error {
+	c.Response().Header().Set("Cache-Control", "no-store")
+	ctx, who := c.Request().Context(), h.account(c)
+	conv, states, err := h.Answers.Conversation(ctx, c.Param("id"), who)
+	if err != nil {
+		return err
+	}
+	if !accepts(c, "text/html") && !isHTMX(c) {
+		turns := make([]answerJSON, len(states))
+		for i, st := range states {
+			if turns[i], err = h.answerJSON(ctx, who, st); err != nil {
+				return err
+			}
+		}
+		return c.JSON(http.StatusOK, map[string]any{"conversation_id": conv.ID, "agent": conv.Agent, "turns": turns})
+	}
+	block := blockFrom("", h.lang(c), conv.Agent)
+	page := h.answersPage(c, block, states)
+	page.DeleteURL = conversationsURL + conv.ID + "/delete"
+	return h.render(c, http.StatusOK, views.Answers(page))
+}
+
+// deleteConversation handles POST /ai-answers/conversations/:id/delete.
+func (h *Handlers) deleteConversation(c echo.Context) error {
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if err := h.Answers.Delete(c.Request().Context(), c.Param("id"), h.account(c)); err != nil {
+		return err
+	}
+	if !accepts(c, "text/html") {
+		return c.NoContent(http.StatusNoContent)
+	}
+	return c.Redirect(http.StatusSeeOther, h.languagePrefix(h.lang(c))+answersURL)
+}
+
+// answers handles GET /answers: the three blocks, waiting for a question.
+func (h *Handlers) answers(c echo.Context) error {
+	block := blockFrom("", h.lang(c), siteAgent)
+	return h.renderCacheable(c, views.Answers(h.answersPage(c, block, nil)))
+}
+
+func (h *Handlers) answersPage(c echo.Context, block answersBlock, states []answer.State) views.AnswersPage {
+	ctx := c.Request().Context()
+	p := views.AnswersPage{Site: h.site(c), Title: i18n.T(ctx, "answers.title"), Offline: h.Answers.Model.Name() == llm.OfflineName}
+	p.Answer, p.Sources = h.conversationProps(ctx, states, block)
+	p.Running = p.Sources.Running
+	if p.Site.Question != nil {
+		p.Site.Question.Variant = components.QuestionLine
+		p.Site.Question.Suggestions = nil
+		p.Site.Question.Note = ""
+	}
+	return p
+}
+
+// decodeBody reads a question from JSON or a form. The route has checked that the
+// body is one of the types allowed there.
+func decodeBody(c echo.Context, dest *askRequest) error {
+	kind, _, _ := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
+	if kind != echo.MIMEApplicationJSON {
+		return c.Bind(dest)
+	}
+	d := json.NewDecoder(c.Request().Body)
+	if err := d.Decode(dest); err != nil {
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return tooLarge
+		}
+		return &answer.InvalidError{Field: "body", Reason: "json_invalid"}
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return &answer.InvalidError{Field: "body", Reason: "json_invalid"}
+	}
+	return nil
+}
+
+func isHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
+
+// accepts reports whether the client names a media type among those it takes.
+func accepts(c echo.Context, media string) bool {
+	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {
+		if kind, params, err := mime.ParseMediaType(part); err == nil && kind == media && params["q"] != "0" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,97 @@
+package handlers
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+)
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// largestKept bounds the buffers that wait for their next use, in bytes.
+const largestKept = 1 << 20
+
+// render writes a page. It is rendered whole first, so an error in it is a clean
+// error page.
+func (h *Handlers) render(c echo.Context, status int, page templ.Component) error {
+	return rendered(c, page, func(body []byte) error { return c.HTMLBlob(status, body) })
+}
+
+// fragment writes a part of a page, for htmx.
+func (h *Handlers) fragment(c echo.Context, status int, part templ.Component) error {
+	c.Response().Header().Add("Vary", "HX-Request")
+	return h.render(c, status, part)
+}
+
+// pageOrFragment writes the part to htmx and the page to everybody else.
+func (h *Handlers) pageOrFragment(c echo.Context, status int, page, part templ.Component) error {
+	if isFragment(c) {
+		return h.fragment(c, status, part)
+	}
+	c.Response().Header().Add("Vary", "HX-Request")
+	return h.render(c, status, page)
+}
+
+// renderCacheable writes a page that says nothing about its visitor. Caches may
+// keep it and ask each time whether it is still current; the answer is 304 for as
+// long as it has the same bytes. Shared caches keep only what anonymous visitors
+// get.
+func (h *Handlers) renderCacheable(c echo.Context, page templ.Component) error {
+	return rendered(c, page, func(body []byte) error {
+		sum := sha256.Sum256(body)
+		etag := `"` + hex.EncodeToString(sum[:16]) + `"`
+		header := c.Response().Header()
+		header.Set("ETag", etag)
+		header.Add("Vary", "HX-Request")
+		header.Set("Cache-Control", "public, no-cache")
+		if !h.account(c).IsAnonymous() {
+			header.Set("Cache-Control", "private, no-cache")
+		}
+		if matchesETag(c.Request().Header.Values("If-None-Match"), etag) {
+			return c.NoContent(http.StatusNotModified)
+		}
+		return c.HTMLBlob(http.StatusOK, body)
+	})
+}
+
+func rendered(c echo.Context, page templ.Component, write func(body []byte) error) error {
+	b := buffers.Get().(*bytes.Buffer)
+	b.Reset()
+	defer func() {
+		if b.Cap() <= largestKept {
+			buffers.Put(b)
+		}
+	}()
+	if err := page.Render(c.Request().Context(), b); err != nil {
+		return fmt.Errorf("render %s: %w", c.Path(), err)
+	}
+	return write(b.Bytes())
+}
+
+// matchesETag compares as If-None-Match does: weakly, with any of a list.
+func matchesETag(headers []string, etag string) bool {
+	for _, header := range headers {
+		for candidate := range strings.SplitSeq(header, ",") {
+			candidate = strings.TrimPrefix(strings.TrimSpace(candidate), "W/")
+			if candidate == etag || candidate == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isFragment reports whether htmx asks for a part of a page. It asks for whole
+// pages too: for boosted links, for its history, and to replace the body.
+func isFragment(c echo.Context) bool {
+	h := c.Request().Header
+	return isHTMX(c) && h.Get("HX-Boosted") != "true" && h.Get("HX-History-Restore-Request") != "true" &&
+		h.Get("HX-Request-Type") != "full"
+}

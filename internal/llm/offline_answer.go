@@ -1,0 +1,437 @@
+package llm
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+const (
+	maxQuotes    = 4
+	softBudget   = 110 // words after which no further quote is started
+	listBudget   = 170 // words of a list before its items are shortened
+	maxItems     = 16
+	maxItemWords = 28
+	maxUnitWords = 75
+)
+
+var (
+	enoughCoverage = 0.5
+	ignoreMissing  = false
+)
+
+// answer is the Markdown answer to text, empty when the sources hold none.
+func (o *Offline) answer(text, topic string, sources []Source) string {
+	q := o.readQuestion(text, topic)
+	if len(q.terms) == 0 || len(sources) == 0 || orders.MatchString(text) {
+		return ""
+	}
+	passages := make([]passage, len(sources))
+	for i, s := range sources {
+		passages[i] = takeApart(s)
+	}
+	r := o.rank(q, passages)
+	if r.best < 0 || r.missing && !ignoreMissing || r.coverage < enoughCoverage {
+		return ""
+	}
+	quotes := choose(r)
+	if !r.fitsCue(quotes) {
+		return ""
+	}
+	return render(r, quotes)
+}
+
+// fitsCue tells whether quotes hold the kind of thing that the question asks for,
+// where that can be told: a date, a number, a price.
+func (r *ranking) fitsCue(quotes []quote) bool {
+	pattern := map[cue]*regexp.Regexp{cueWhen: hasDate, cueAmount: hasNumber, cuePrice: hasPrice}[r.question.cue]
+	if pattern == nil {
+		return true
+	}
+	for _, q := range quotes {
+		for _, i := range q.units {
+			if u := r.passages[q.passage].units[i]; pattern.MatchString(u.text + " " + u.above()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// quote is a run of units of one passage, quoted together.
+type quote struct {
+	passage int
+	units   []int // indexes in the passage, ascending
+}
+
+// choose picks the quotes: the best unit with what it needs to be understood,
+// then others that are nearly as good, until there is enough to read.
+func choose(r ranking) []quote {
+	order := make([]int, len(r.units))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch d := r.units[b].score - r.units[a].score; {
+		case d > 0:
+			return 1
+		case d < 0:
+			return -1
+		}
+		return 0
+	})
+	taken := map[int]bool{}
+	said := map[string]bool{}
+	var quotes []quote
+	words := 0
+	for _, i := range order {
+		s := r.units[i]
+		if s.score < K.Share*r.units[r.best].score || len(quotes) == maxQuotes || words >= softBudget {
+			break
+		}
+		p := r.passages[s.passage]
+		if taken[i] || said[fingerprint(p.units[s.unit].text)] {
+			continue
+		}
+		q := quote{passage: s.passage}
+		for _, u := range expand(r, s) {
+			if g := r.first[s.passage] + u; !taken[g] {
+				taken[g] = true
+				said[fingerprint(p.units[u].text)] = true
+				q.units = append(q.units, u)
+				words += min(wordCount(p.units[u].text), maxUnitWords)
+			}
+		}
+		quotes = append(quotes, q)
+	}
+	return arrange(quotes)
+}
+
+// fingerprint is equal for texts that differ in marks and case only.
+func fingerprint(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
+}
+
+func wordCount(s string) int { return strings.Count(s, " ") + 1 }
+
+// expand returns the units to quote with s so that the quote can be understood.
+func expand(r ranking, s scored) []int {
+	units := r.passages[s.passage].units
+	u := units[s.unit]
+	switch {
+	case u.isTitle:
+		if run := titles(units, s.unit); len(run) > 1 && (r.question.cue == cueList || r.question.cue == cueHowTo) {
+			return run
+		}
+		return withNext(units, s.unit)
+	case u.kind == itemUnit:
+		if wantsList(r, s) {
+			return list(units, s.unit)
+		}
+		if u.lead >= 0 {
+			return []int{u.lead, s.unit}
+		}
+		return []int{s.unit}
+	case u.kind == rowUnit:
+		return []int{s.unit}
+	case strings.HasSuffix(u.text, ":") && s.unit+1 < len(units) && units[s.unit+1].lead == s.unit:
+		return list(units, s.unit+1)
+	}
+	first, last := s.unit, s.unit
+	for first > 0 && units[first-1].block == u.block && s.unit-first < 2 && leanSentence(units[first].text) {
+		first--
+	}
+	words := 0
+	for i := first; i <= last; i++ {
+		words += wordCount(units[i].text)
+	}
+	for last+1 < len(units) && units[last+1].block == u.block && last-s.unit < 2 {
+		next := wordCount(units[last+1].text)
+		if words+next > 70 {
+			break
+		}
+		words += next
+		last++
+	}
+	if strings.HasSuffix(units[last].text, ":") && last+1 < len(units) {
+		if units[last+1].lead == last {
+			return append(span(first, last-1), list(units, last+1)...)
+		}
+		for block := units[last+1].block; last+1 < len(units) && units[last+1].block == block && words < 70; last++ {
+			words += wordCount(units[last+1].text)
+		}
+	}
+	return span(first, last)
+}
+
+func span(first, last int) []int {
+	var out []int
+	for i := first; i <= last; i++ {
+		out = append(out, i)
+	}
+	return out
+}
+
+func withNext(units []unit, i int) []int {
+	if i+1 < len(units) && units[i+1].kind == sentenceUnit && !units[i+1].isTitle {
+		return []int{i, i + 1}
+	}
+	return []int{i}
+}
+
+// wantsList tells whether the whole list of an item is the answer: the question
+// asks for one, or several of its items fit.
+func wantsList(r ranking, s scored) bool {
+	if c := r.question.cue; c == cueList || c == cueHowTo || c == cueComparison {
+		return true
+	}
+	units := r.passages[s.passage].units
+	fit, items, words := 0, 0, 0
+	for _, i := range list(units, s.unit) {
+		if units[i].kind != itemUnit {
+			continue
+		}
+		items++
+		words += wordCount(units[i].text)
+		if r.units[r.first[s.passage]+i].score >= 0.75*s.score {
+			fit++
+		}
+	}
+	return fit >= 2 && fit*2 >= items || words <= 60
+}
+
+// list returns the units of the list that item i belongs to, after their
+// lead-in.
+func list(units []unit, i int) []int {
+	var out []int
+	if lead := units[i].lead; lead >= 0 {
+		out = append(out, lead)
+	}
+	first := i
+	for first > 0 && units[first-1].block == units[i].block && units[first-1].kind == itemUnit {
+		first--
+	}
+	last := i
+	for last+1 < len(units) && units[last+1].block == units[i].block && units[last+1].kind == itemUnit {
+		last++
+	}
+	if last-first >= maxItems {
+		first = max(first, min(i-maxItems/2, last-maxItems+1))
+		last = min(last, first+maxItems-1)
+	}
+	return append(out, span(first, last)...)
+}
+
+// titles returns the numbered headings that stand on one level with heading i.
+func titles(units []unit, i int) []int {
+	var out []int
+	for k, u := range units {
+		if u.isTitle && len(u.path) == len(units[i].path) {
+			out = append(out, k)
+		}
+	}
+	return out[:min(len(out), maxItems)]
+}
+
+// leanSentence tells whether a sentence needs the one before it.
+func leanSentence(text string) bool {
+	first, _, _ := strings.Cut(text, " ")
+	word := strings.ToLower(strings.Trim(first, `,;:"'“”‘’(`))
+	return has(leansBack, word) || first != "" && startsLower(first)
+}
+
+func startsLower(s string) bool { return !startsSentence(s) }
+
+// arrange puts quotes of one passage together and in the order of the page, the
+// best passage first, and joins runs that touch.
+func arrange(quotes []quote) []quote {
+	rank := map[int]int{}
+	for _, q := range quotes {
+		if _, ok := rank[q.passage]; !ok {
+			rank[q.passage] = len(rank)
+		}
+	}
+	for _, q := range quotes {
+		slices.Sort(q.units)
+	}
+	slices.SortStableFunc(quotes, func(a, b quote) int {
+		if d := rank[a.passage] - rank[b.passage]; d != 0 {
+			return d
+		}
+		return a.units[0] - b.units[0]
+	})
+	var out []quote
+	for _, q := range quotes {
+		if n := len(out); n > 0 && out[n-1].passage == q.passage && out[n-1].units[len(out[n-1].units)-1]+1 == q.units[0] {
+			out[n-1].units = append(out[n-1].units, q.units...)
+			continue
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// render writes quotes as Markdown, each with its marker.
+func render(r ranking, quotes []quote) string {
+	var b strings.Builder
+	shown := ""
+	for _, q := range quotes {
+		p := r.passages[q.passage]
+		if h := neededHeading(r, q); h != "" && h != shown {
+			shown = h
+			b.WriteString("**" + quoted(h) + "**\n\n")
+		}
+		marker := " [" + strconv.Itoa(p.Number) + "]"
+		long := 0
+		for _, i := range q.units {
+			if p.units[i].kind == itemUnit {
+				long += wordCount(p.units[i].text)
+			}
+		}
+		for k, i := range q.units {
+			u := p.units[i]
+			switch {
+			case u.kind == itemUnit || u.isTitle && len(q.units) > 1 && allTitles(p, q):
+				b.WriteString(itemMark(u) + quoted(shorten(u.text, long)))
+			case u.kind == rowUnit:
+				b.WriteString("- " + quoted(rowText(u)))
+			case u.isTitle:
+				b.WriteString("**" + quoted(u.text) + "**")
+			default:
+				b.WriteString(lineStart(quoted(cut(u.text, maxUnitWords))))
+			}
+			if k == len(q.units)-1 {
+				b.WriteString(marker + "\n\n")
+				break
+			}
+			next := p.units[q.units[k+1]]
+			switch {
+			case itemLike(u, p, q) && itemLike(next, p, q) && u.block == next.block || u.isTitle && next.isTitle:
+				b.WriteString("\n")
+			case u.kind == sentenceUnit && next.kind == sentenceUnit && u.block == next.block:
+				b.WriteString(" ")
+			case strings.HasSuffix(u.text, ":"):
+				b.WriteString("\n\n")
+			default:
+				b.WriteString(marker + "\n\n")
+			}
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func allTitles(p passage, q quote) bool {
+	return !slices.ContainsFunc(q.units, func(i int) bool { return !p.units[i].isTitle })
+}
+
+func itemLike(u unit, p passage, q quote) bool {
+	return u.kind == itemUnit || u.kind == rowUnit || u.isTitle && allTitles(p, q)
+}
+
+// neededHeading is the heading above a quote when it holds words of the question
+// that the quote lacks, or when a list has no other lead-in.
+func neededHeading(r ranking, q quote) string {
+	p := r.passages[q.passage]
+	u := p.units[q.units[0]]
+	if len(u.path) == 0 || u.isTitle {
+		return ""
+	}
+	h := u.path[len(u.path)-1]
+	if u.kind != sentenceUnit || r.question.cue == cueAmount && hasDigit.MatchString(h) {
+		return h
+	}
+	for t, term := range r.question.terms {
+		own := 0.0
+		for _, i := range q.units {
+			own = max(own, r.units[r.first[q.passage]+i].own[t])
+		}
+		if own < 0.5 && !term.frame && r.units[r.first[q.passage]+q.units[0]].context[t] >= 0.5 {
+			return h
+		}
+	}
+	return ""
+}
+
+func itemMark(u unit) string {
+	if u.kind == itemUnit && len(u.marker) > 1 {
+		return u.marker + " "
+	}
+	return "- "
+}
+
+// rowText joins a row's cells with the names of their columns.
+func rowText(u unit) string {
+	heads, cells := strings.Split(u.header, " | "), strings.Split(u.text, " | ")
+	var parts []string
+	for i, c := range cells {
+		switch {
+		case c == "":
+		case i < len(heads) && heads[i] != "":
+			parts = append(parts, heads[i]+": "+c)
+		default:
+			parts = append(parts, c)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// shorten cuts an item of a list of total words that is too long to read.
+func shorten(text string, total int) string {
+	if total <= listBudget {
+		return cut(text, maxUnitWords)
+	}
+	first := splitSentences(text)[0]
+	return cut(first, maxItemWords)
+}
+
+// cut keeps the first n words.
+func cut(text string, n int) string {
+	words := strings.Fields(text)
+	if len(words) <= n {
+		return text
+	}
+	return strings.Join(words[:n], " ") + " …"
+}
+
+var (
+	markdownSign = regexp.MustCompile("[\\\\*<\\[\\]`]|(?:^|[^\\pL\\pN])_|_(?:$|[^\\pL\\pN])")
+	lineOpener   = regexp.MustCompile(`^(?:[#>+|~=-]|[0-9]+[.)] )`)
+	codeSpan     = regexp.MustCompile("`[^`]+`")
+)
+
+// quoted makes plain text stand for itself in Markdown. Code spans stay.
+func quoted(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range append(codeSpan.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		b.WriteString(markdownSign.ReplaceAllStringFunc(text[at:m[0]], func(s string) string {
+			if i := strings.IndexByte(s, '_'); i >= 0 {
+				return s[:i] + `\` + s[i:]
+			}
+			return `\` + s
+		}))
+		b.WriteString(text[m[0]:m[1]])
+		at = m[1]
+	}
+	return b.String()
+}
+
+// lineStart keeps a sentence at the start of a line from turning into a heading,
+// a list or a quotation.
+func lineStart(text string) string {
+	m := lineOpener.FindString(text)
+	if m == "" {
+		return text
+	}
+	if i := strings.IndexAny(m, ".)"); i > 0 {
+		return m[:i] + `\` + m[i:] + text[len(m):]
+	}
+	return `\` + text
+}

@@ -1,0 +1,219 @@
+package llm
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// cue is what kind of answer a question wants.
+type cue int
+
+const (
+	cueNone cue = iota
+	cueWhen
+	cueAmount // how many, how long, how wide
+	cuePrice
+	cueWho
+	cueWhy
+	cueList
+	cueHowTo
+	cueDefinition
+	cueComparison
+)
+
+var cuePatterns = []struct {
+	cue     cue
+	pattern *regexp.Regexp
+}{
+	{cueComparison, regexp.MustCompile(`(?i)\bvs\.?\b|\bversus\b|\bdifferences? between\b|\bcompared? (to|with)\b|\bdiferencias? entre\b|الفرق`)},
+	{cuePrice, regexp.MustCompile(`(?i)\bhow much (does|do|is|are|will|would|did)\b.*\b(cost|charge|pay)|\bcosts?\b|\bprices?\b|\bfees?\b|\bcuánto cuesta|\bprecio`)},
+	{cueWhen, regexp.MustCompile(`(?i)\bwhen\b|\bwhat (year|date|day|time)\b|\bdeadline\b|\bsince what\b|\bhow soon\b|\bday and time\b|\bcuándo\b|\bqué (año|día|fecha|hora)|متى`)},
+	{cueAmount, regexp.MustCompile(`(?i)\bhow (many|much|long|wide|big|large|often|old|fast|far|tall|likely|likelier)\b|\b(number|percentage|score|minutes|size|limit) (of|do|for|is)?\b|\bcuánt[oa]s?\b|كم`)},
+	{cueWho, regexp.MustCompile(`(?i)^\s*(and |y )?(who|whose|quién|quiénes)\b|\bwho (is|are|was|were|has|does|can|won|made|came|offers|did)\b|من هو`)},
+	{cueWhy, regexp.MustCompile(`(?i)\bwhy\b|\bwhat is the reason\b|\bpor qué\b|لماذا`)},
+	{cueHowTo, regexp.MustCompile(`(?i)\bhow (do|can|should|might|to|could|would|does)\b|\bsteps? to\b|\btips (for|on)\b|\bcómo\b|كيف`)},
+	{cueList, regexp.MustCompile(`(?i)\blist\b|\b(what|which) (are|were)\b|\b(two|three|four|five|six|seven|eight|nine|ten|[2-9]|1[0-9]) \w+|\bstages\b|\bexamples of\b|\bcuáles (son|fueron)\b`)},
+	{cueDefinition, regexp.MustCompile(`(?i)^\s*what('s| is| are)\b|\bdefin(e|ition)\b|\bmeaning\b|\bmean\b|\bqué (es|son|significa)\b|ما (هو|هي)`)},
+}
+
+func cueOf(question string) cue {
+	for _, c := range cuePatterns {
+		if c.pattern.MatchString(question) {
+			return c.cue
+		}
+	}
+	return cueNone
+}
+
+// term is one word of a question under the forms it is looked for.
+type term struct {
+	word    string
+	stems   []string       // normally one; a compound like M-24-08 gives several
+	named   bool           // a name, a number or a code
+	known   bool           // the sources hold it or something like it
+	literal *regexp.Regexp // how a code such as 3.0, M-24-08 or .us must stand in a text; nil for words
+	frame   bool           // tells the kind of answer
+	loose   bool           // other words may well say the same
+	topic   bool           // taken from an earlier question
+	weight  float64        // for ranking
+	claim   float64        // for telling whether a source answers at all
+}
+
+// question is a visitor's question taken apart.
+type question struct {
+	text  string
+	lang  string
+	cue   cue
+	terms []term
+}
+
+var wordPattern = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:[-.’'_/@&][\p{L}\p{M}\p{N}]+)*|\.[\p{L}]{2,6}\b`)
+
+// readQuestion takes text apart. Words of topic that text lacks follow with less
+// weight.
+func (o *Offline) readQuestion(text, topic string) question {
+	q := question{text: text, lang: languageOf(text), cue: cueOf(text)}
+	seen := map[string]bool{}
+	add := func(from string, isTopic bool) {
+		shouting := from == strings.ToUpper(from)
+		for i, at := range wordPattern.FindAllStringIndex(from, -1) {
+			word := from[at[0]:at[1]]
+			lower := strings.ToLower(strings.NewReplacer("’", "'").Replace(word))
+			lower = strings.TrimSuffix(lower, "'s")
+			if has(stopWords, strings.ReplaceAll(lower, "'", "")) || seen[lower] {
+				continue
+			}
+			stems := o.analyze(q.lang, lower)
+			if len(stems) == 0 {
+				continue
+			}
+			seen[lower] = true
+			q.terms = append(q.terms, term{word: lower, stems: stems, topic: isTopic, literal: literalPattern(lower),
+				frame: within(o.frame, stems), loose: within(o.loose, stems), named: isNamed(word, i == 0 || opens(from[:at[0]]), shouting)})
+		}
+	}
+	add(text, false)
+	add(topic, true)
+	return q
+}
+
+// within tells whether set holds all of stems.
+func within(set map[string]struct{}, stems []string) bool {
+	return !slices.ContainsFunc(stems, func(stem string) bool { return !has(set, stem) })
+}
+
+// isNamed tells names, codes and numbers from other words. A capital at the
+// start of a sentence says nothing.
+func isNamed(word string, first, shouting bool) bool {
+	if strings.ContainsFunc(word, unicode.IsDigit) {
+		return true
+	}
+	if shouting {
+		return false
+	}
+	upper := 0
+	for _, r := range word {
+		if unicode.IsUpper(r) {
+			upper++
+		}
+	}
+	return upper >= 2 || upper == 1 && !first || strings.HasPrefix(word, ".") ||
+		strings.Contains(strings.Trim(word, "."), ".")
+}
+
+// literalPattern matches a code as it is written, or is nil when word is not one.
+// Analysis takes codes apart, and their parts match too much.
+func literalPattern(word string) *regexp.Regexp {
+	if !strings.HasPrefix(word, ".") && !strings.ContainsAny(word, ".-_/@") || !strings.HasPrefix(word, ".") &&
+		!strings.ContainsAny(word, "._/@") && !strings.ContainsFunc(word, unicode.IsDigit) {
+		return nil
+	}
+	// Joints may be written otherwise: M-24-08, M‑24‑08, M 24 08.
+	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '-' })
+	for i, p := range parts {
+		parts[i] = regexp.QuoteMeta(p)
+	}
+	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN])` + strings.Join(parts, `[-‐‑–— ]`) + `(?:$|[^\pL\pN])`)
+}
+
+func opens(before string) bool {
+	before = strings.TrimRight(before, " \t\n\"'“‘(¿¡")
+	return before == "" || strings.ContainsRune(".!?:;", rune(before[len(before)-1]))
+}
+
+var spanishSign = regexp.MustCompile(`(?i)[¿¡ñ]|\b(el|los|las|una|del|qué|cómo|cuándo|cuál|cuáles|dónde|quién|está|para|por|con|es|puedo|desde|todas?)\b`)
+
+// orders matches text that gives the model orders instead of asking the site.
+var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override|bypass)\b.{0,40}\b(instructions?|rules|prompts?|guidelines)\b` +
+	`|\b(print|show|reveal|repeat|output)\b.{0,20}\b(your|the) (system )?(prompt|instructions)\b|\byou have no (rules|limits|restrictions)\b` +
+	`|^\W*(please )?pretend\b|\b(ignora|olvida|omite)\b.{0,40}\b(instrucciones|reglas)\b|^\W*(finge|imagina)\b|تجاهل.{0,40}(التعليمات|تعليمات)`)
+
+// languageOf guesses the language of a question: ar, es or en.
+func languageOf(text string) string {
+	for _, r := range text {
+		if unicode.Is(unicode.Arabic, r) {
+			return "ar"
+		}
+	}
+	if len(spanishSign.FindAllString(text, 3)) >= 2 {
+		return "es"
+	}
+	return "en"
+}
+
+// simpleTokens is the analysis used when no analyzer is given: lower case words
+// with the commonest English endings cut off.
+func simpleTokens(_, text string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	}) {
+		if has(stopWords, w) {
+			continue
+		}
+		for _, end := range []string{"ations", "ation", "ings", "ing", "ies", "ers", "er", "es", "ed", "ly", "s", "y", "e"} {
+			if stem, ok := strings.CutSuffix(w, end); ok && utf8.RuneCountInString(stem) >= 4 {
+				w = stem
+				break
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// distance is the number of edits between a and b, swaps of neighbours counted as
+// one, or more than limit.
+func distance(a, b string, limit int) int {
+	x, y := []rune(a), []rune(b)
+	if len(x)-len(y) > limit || len(y)-len(x) > limit {
+		return limit + 1
+	}
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		row[0] = i
+		best := i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+			best = min(best, row[j])
+		}
+		if best > limit {
+			return limit + 1
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(y)]
+}

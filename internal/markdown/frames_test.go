@@ -1,0 +1,208 @@
+package markdown
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+)
+
+var (
+	halfMarker = regexp.MustCompile(`[\[【［]+\^?[0-9٠-٩]|\[(?i:so)|†`)
+	tagName    = regexp.MustCompile(`^<(\w+)(?: id="b(\d+)")?`)
+)
+
+// frameChecker returns a check of every frame of one stream: what a reader
+// must never see for a moment.
+func frameChecker(t *testing.T, src string, replacement bool) func(string) {
+	kinds := map[string][]string{}
+	return func(frame string) {
+		t.Helper()
+		doc, err := goquery.NewDocumentFromReader(strings.NewReader(frame))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !replacement && strings.Contains(frame, "\ufffd") {
+			t.Fatalf("replacement character in a frame of %q: %s", src, frame)
+		}
+		text := doc.Find("body").Text()
+		if strings.Contains(text, "``") {
+			t.Fatalf("backticks in a frame of %q: %s", src, frame)
+		}
+		doc.Find("code").Remove()
+		if m := halfMarker.FindString(doc.Find("body").Text()); m != "" {
+			t.Fatalf("half marker %q in a frame of %q: %s", m, src, frame)
+		}
+		for _, block := range strings.SplitAfter(frame, "\n<") {
+			m := tagName.FindStringSubmatch("<" + strings.TrimPrefix(block, "<"))
+			if m == nil || m[2] == "" {
+				continue
+			}
+			if seen := kinds[m[2]]; len(seen) == 0 || seen[len(seen)-1] != m[1] {
+				if kinds[m[2]] = append(seen, m[1]); len(kinds[m[2]]) > 2 {
+					t.Fatalf("block %s of %q was %v", m[2], src, kinds[m[2]])
+				}
+			}
+		}
+	}
+}
+
+func TestFrames(t *testing.T) {
+	for _, f := range fixtures {
+		switch f.name {
+		case "escaped", "placeholder as link", "controls": // their brackets are text
+			continue
+		}
+		splits(f.src, func(parts []string) {
+			replay(t, testOptions(), parts, frameChecker(t, f.src, strings.Contains(f.want, "\ufffd")))
+		})
+	}
+}
+
+func TestFenceAppearsOnceWithItsLanguage(t *testing.T) {
+	for _, frame := range frames("Here:\n\n```go\nx := 1\n```\n\nDone.") {
+		if strings.Contains(frame, "`") {
+			t.Errorf("backtick in %s", frame)
+		}
+		if strings.Contains(frame, "<pre") && !strings.Contains(frame, "language-go") {
+			t.Errorf("fence without its language: %s", frame)
+		}
+	}
+}
+
+func TestTableGrowsRowByRow(t *testing.T) {
+	rows := 0
+	for _, frame := range frames("Prices:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\nend") {
+		if strings.Contains(strings.ReplaceAll(frame, "</table>", ""), "|") {
+			t.Errorf("table source in %s", frame)
+		}
+		now := strings.Count(frame, "<tr>")
+		if strings.Count(frame, "<td") != 2*max(0, now-1) || now < rows || now > rows+1 {
+			t.Errorf("%d rows after %d: %s", now, rows, frame)
+		}
+		rows = now
+	}
+	if rows != 3 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+func TestModelSourceListIsNeverShown(t *testing.T) {
+	hidden := regexp.MustCompile(`files/|<hr|>(S|R|Q)`)
+	for _, src := range []string{"A [6].\n\nSources:\n1. files/a.md\n", "A.\n\n**References**\n\n- files/a.md", "A.\n\n---\n\n### Quellen\n* files/a.md", "A [1].\n\n[1]: files/a.md\n[2]: files/a.md"} {
+		for _, frame := range frames(src) {
+			if hidden.MatchString(frame) {
+				t.Errorf("list of sources in a frame of %q: %s", src, frame)
+			}
+		}
+	}
+}
+
+func frames(src string) []string {
+	s := NewStream(testOptions())
+	var all []string
+	for _, r := range src {
+		s.Write(string(r))
+		all = append(all, joined(s.Render(false)))
+	}
+	return append(all, joined(s.Render(true)))
+}
+
+// A list of ten thousand numbers, one rune at a time: the time must be linear,
+// and nothing may be shown before the bracket closes.
+func TestLongNumberList(t *testing.T) {
+	var list strings.Builder
+	list.WriteString("x [1")
+	for i := 2; i <= 10000; i++ {
+		list.WriteString(", 2")
+	}
+	cost := func(n int) time.Duration {
+		s := NewStream(testOptions())
+		start := time.Now()
+		for _, r := range list.String()[:n] {
+			s.Write(string(r))
+			if html := joined(s.Render(false)); strings.ContainsAny(html, "[,") {
+				t.Fatalf("unfinished list shown: %.100s", html)
+			}
+		}
+		elapsed := time.Since(start)
+		s.Write("] y")
+		if got := plainBlocks(s.Render(true)); n == list.Len() && got != sups("<p>x {1}{2} y</p>") {
+			t.Errorf("got %.200s", got)
+		}
+		return elapsed
+	}
+	for try := 1; ; try++ { // another process may take the machine for a while
+		small, large := cost(list.Len()/8), cost(list.Len())
+		if large < 8*4*small {
+			return
+		}
+		if try == 3 {
+			t.Fatalf("%d runes took %v, %d took %v", list.Len()/8, small, list.Len(), large)
+		}
+	}
+}
+
+func TestSpansDoNotFlash(t *testing.T) {
+	for _, frame := range frames("Use **bold text** and `code` or [opening hours](/hours), ![a plan](/p.png) & more &amp; so<br>on.") {
+		if text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(frame, ""); strings.ContainsAny(text, "*`[](") || strings.Contains(text, "&lt;") {
+			t.Errorf("markup in %s", frame)
+		}
+	}
+}
+
+func TestTextWhileStreaming(t *testing.T) {
+	s := NewStream(testOptions())
+	for _, step := range []struct{ delta, text string }{
+		{"Costs rise [source] ", "Costs rise "}, {"a lot. Sure [3]", "Costs rise a lot. Sure [3]"}, {".\n\nSources:\n", "Costs rise a lot. Sure [3].\n\n"},
+		{"- files/a.md", "Costs rise a lot. Sure [3].\n\n"}, {"\n\nMore", "Costs rise a lot. Sure [3].\n\nSources:\n- files/a.md\n\nMore"},
+	} {
+		s.Write(step.delta)
+		s.Render(false)
+		if got := s.Text(); got != step.text && got != strings.TrimSuffix(step.text, "\n") {
+			t.Errorf("after %q: %q, want %q", step.delta, got, step.text)
+		}
+	}
+	s.Render(true)
+	s.Write("ignored")
+	if got := joined(s.Render(true)); strings.Contains(got, "ignored") {
+		t.Error(got)
+	}
+}
+
+func TestEmptyText(t *testing.T) {
+	for _, src := range []string{"", "\n \n", "\x00", "[source]", "[12]"} {
+		s := NewStream(testOptions())
+		s.Write(src)
+		if blocks := s.Render(true); len(blocks) != 0 {
+			t.Errorf("%q: %v", src, blocks)
+		}
+	}
+}
+
+func TestStreamsAreIndependent(t *testing.T) {
+	src := answer(4 << 10)
+	want, _ := Render(src, testOptions())
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			s := NewStream(testOptions())
+			var kept [][]Block
+			for i := 0; i < len(src); i += 64 {
+				s.Write(src[i:min(i+64, len(src))])
+				settled, tail := s.Update(false)
+				kept = append(kept, settled, tail)
+			}
+			if got := s.Render(true); joined(got) != joined(want) {
+				t.Errorf("got %d blocks, want %d", len(got), len(want))
+			}
+			for _, blocks := range kept[:len(kept)/2] {
+				_ = joined(blocks)
+			}
+		})
+	}
+	group.Wait()
+}

@@ -1,0 +1,203 @@
+// Package markdown turns Markdown, above all text that a model is still
+// writing, into safe HTML blocks that never change again once they are settled.
+package markdown
+
+import (
+	"bytes"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// Options of one rendering of model text. The zero value renders text without
+// citations and without external links.
+type Options struct {
+	// Source returns the identity of the source the model knows as n. A marker
+	// without one is dropped and counted. nil drops all markers.
+	Source func(n int) (key string, ok bool)
+	// Numbered are the keys that earlier turns gave running numbers to;
+	// Numbered[0] has number 1.
+	Numbered []string
+	// CiteHref is the address of a marker with the reader's running number,
+	// "#source-N" if nil.
+	CiteHref func(number int) string
+	// CiteLabel is the accessible name of a marker, "Source N" if nil.
+	CiteLabel func(number int) string
+	// AllowLink decides about external http and https links; nil allows none.
+	// Relative, fragment and mailto links are always allowed. A link that is
+	// not allowed is rendered as its text.
+	AllowLink func(u *url.URL) bool
+	// BlockID is the id attribute of top-level block i, counted from 0; nil for none.
+	BlockID func(i int) string
+	// TableLabel is the accessible name of a table's scroll box, "Table" if "".
+	TableLabel string
+}
+
+// Block is a top-level block of the text.
+type Block struct {
+	HTML    string // one element; it carries the id of Options.BlockID
+	Settled bool   // no later text can change it
+}
+
+// Stream renders text that arrives in pieces. Whatever the pieces and however
+// often it is rendered in between, the final blocks are those of Render.
+// A Stream must not be used by two goroutines at once.
+type Stream struct {
+	o        Options
+	clean    cleaner
+	buf      []byte // the cleaned text
+	hold     tracker
+	shown    int // buf[:shown] is what the last Render showed
+	cut      int // buf[cut:] is not settled
+	settled  []Block
+	tail     []Block
+	cites    *citations
+	mark     mark // citations of the settled blocks
+	w        writer
+	final    bool
+	boundary func(src []byte, doc ast.Node) (ast.Node, int)
+}
+
+// NewStream returns an empty stream.
+func NewStream(o Options) *Stream {
+	if o.TableLabel == "" {
+		o.TableLabel = "Table"
+	}
+	s := &Stream{o: o, hold: newTracker(), boundary: boundary}
+	s.cites = newCitations(&s.o)
+	s.w = writer{allow: o.AllowLink, tableLabel: o.TableLabel, cites: s.cites}
+	return s
+}
+
+// Write adds raw bytes from the model. They may end anywhere, also inside a
+// character, a line break or a marker. Text after the final Render is ignored.
+func (s *Stream) Write(delta string) {
+	if s.final {
+		return
+	}
+	s.buf = s.clean.write(s.buf, delta)
+	s.hold.advance(s.buf)
+}
+
+// Render returns all blocks of the text so far. The strings of settled blocks
+// are those of earlier calls. Unless final is true, an end that would still
+// change its look is held back: half a marker, a fence line, a table's first
+// row, a list of sources that may be the model's own.
+// With final everything is shown and settled.
+func (s *Stream) Render(final bool) []Block {
+	settled, tail := s.Update(final)
+	return append(settled, tail...)
+}
+
+// Update is Render without joining the two parts, which costs as much as the
+// answer is long. Both slices may be kept: settled only ever grows by blocks
+// behind its end, tail is new each time the text changed.
+func (s *Stream) Update(final bool) (settled, tail []Block) {
+	shown := s.shown
+	switch {
+	case s.final:
+	case final:
+		s.buf = s.clean.flush(s.buf)
+		s.hold.advance(s.buf)
+		s.buf = s.buf[:s.hold.end(s.buf)]
+		s.final = true
+		s.shown = len(s.buf)
+		s.render()
+	default:
+		if s.shown = max(shown, s.hold.visible(s.buf)); s.shown > shown {
+			s.render()
+		}
+	}
+	return slices.Clip(s.settled), slices.Clip(s.tail)
+}
+
+func (s *Stream) render() {
+	src := s.buf[s.cut:s.shown:s.shown] // goldmark appends a newline to the last line of code: not into buf
+	doc := parseModel(src)
+	first, cut := ast.Node(nil), len(src)
+	if !s.final {
+		first, cut = s.boundary(src, doc)
+	}
+	s.w.src, s.w.base = src, s.cut
+	s.cites.rollback(s.mark)
+	n := doc.FirstChild()
+	for ; n != nil && n != first; n = n.NextSibling() {
+		s.settled = s.appendBlock(s.settled, n, len(s.settled), true)
+	}
+	s.mark = s.cites.mark()
+	s.tail = nil
+	for ; n != nil; n = n.NextSibling() {
+		s.tail = s.appendBlock(s.tail, n, len(s.settled)+len(s.tail), false)
+	}
+	s.cut += cut
+}
+
+func (s *Stream) appendBlock(blocks []Block, n ast.Node, i int, settled bool) []Block {
+	id := ""
+	if s.o.BlockID != nil {
+		id = s.o.BlockID(i)
+	}
+	html := s.w.block(n, id)
+	if html == "" {
+		return blocks
+	}
+	return append(blocks, Block{HTML: html, Settled: settled})
+}
+
+// Cited returns the keys of the sources cited in the text of the last Render,
+// in order of first citation. Those that Options.Numbered does not hold have
+// the running numbers that follow it, in this order.
+func (s *Stream) Cited() []string { return slices.Clone(s.cites.cited) }
+
+// Dropped returns how many numbers of the last Render named no source.
+func (s *Stream) Dropped() int { return s.cites.dropped }
+
+// Text returns the Markdown received so far as it may be stored: control
+// characters, provider anchors, placeholder words and a list of sources at the
+// end are removed. Markers keep the model's numbers.
+func (s *Stream) Text() string {
+	end := len(s.buf)
+	if !s.final {
+		end = s.hold.end(s.buf)
+	}
+	text := s.cites.apply(s.buf[:end], func(e edit) (string, bool) { return "", e.placeholder })
+	if s.final {
+		text = strings.TrimRight(text, "\n")
+	}
+	return text
+}
+
+// Render renders a whole text at once and returns its blocks and the keys of
+// the sources it cites, as Stream.Cited does.
+func Render(src string, o Options) (blocks []Block, cited []string) {
+	s := finished(src, o)
+	return s.settled, s.cites.cited
+}
+
+// Renumber returns the text with its markers rewritten to the canonical form
+// and to the numbers of this turn: first citation order, ignoring
+// Options.Numbered. Markers that name no source are removed; code is untouched.
+func Renumber(src string, o Options) string {
+	s := finished(src, o)
+	numbers := map[string]int{}
+	for i, key := range s.cites.cited {
+		numbers[key] = i + 1
+	}
+	return s.cites.apply(s.buf, func(e edit) (string, bool) {
+		var b strings.Builder
+		for _, key := range e.keys {
+			b.WriteString(Marker(numbers[key]))
+		}
+		return b.String(), true
+	})
+}
+
+func finished(src string, o Options) *Stream {
+	s := NewStream(o)
+	s.Write(src)
+	s.Render(true)
+	s.buf = bytes.TrimRight(s.buf, "\n")
+	return s
+}

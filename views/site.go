@@ -1,0 +1,66 @@
+// Package views holds the pages: one templ file a page, with the struct that the
+// page shows on top of it.
+package views
+
+import (
+	"docent/components"
+	"docent/internal/i18n"
+)
+
+// LanguageLink leads to the same page in another language.
+type LanguageLink struct {
+	Code    string // BCP 47
+	Name    string // the language's name in itself
+	URL     string
+	Current bool
+}
+
+// Site is what every page shows around its own content. Pages embed it.
+type Site struct {
+	SiteName    string
+	Tagline     string // one line above the name, such as opening hours
+	HomeURL     string // front page in the page's language; "/" when empty
+	Languages   []LanguageLink
+	Menu        []components.Link
+	Footer      string
+	FooterLinks []components.Link
+	AccountName string // signed-in account; administrative pages only
+	Lang        string // language of the page
+	Dir         string // direction of the page; derived from Lang when empty
+	CSRF        string // token for forms; administrative pages only
+	CurrentPath string
+	Question    *components.QuestionProps // the page's Question block, if it has one
+}
+
+func (s Site) home() string {
+	if s.HomeURL != "" {
+		return s.HomeURL
+	}
+	return "/"
+}
+
+func (s Site) lang() string {
+	if s.Lang != "" {
+		return s.Lang
+	}
+	return i18n.Default
+}
+
+func (s Site) direction() string {
+	if s.Dir != "" {
+		return s.Dir
+	}
+	return i18n.Direction(s.lang())
+}
+
+// title is the text of the title element.
+func (s Site) title(page string) string {
+	switch {
+	case page == "" || page == s.SiteName:
+		return s.SiteName
+	case s.SiteName == "":
+		return page
+	default:
+		return page + " | " + s.SiteName
+	}
+}
