@@ -526,7 +526,7 @@ func TurnBody(p TurnProps) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.RenderAttributes(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_ElementWriter, "div", language(p.Lang))
+			templ_7745c5c3_Err = templruntime.RenderAttributes(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_ElementWriter, "div", bodyLanguage(p.Lang))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -556,6 +556,14 @@ func TurnBody(p TurnProps) templ.Component {
 		}
 		return nil
 	})
+}
+
+// bodyLanguage adds the direction, which lists and tables take from the whole.
+func bodyLanguage(lang string) templ.Attributes {
+	if lang == "" {
+		return nil
+	}
+	return templ.Attributes{"lang": lang, "dir": i18n.Direction(lang)}
 }
 
 func busy(s TurnState) string {

@@ -20,18 +20,28 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrationLock is the key of the advisory lock that processes starting together
+// startLock is the key of the advisory lock that processes starting together
 // queue on; any number that nobody else uses.
-const migrationLock = 0x646f63656e74
+const startLock = 0x646f63656e74
+
+// Exclusive runs fn while no other process is inside of Exclusive on the same
+// database: for what only one of several that start together may do.
+func Exclusive(ctx context.Context, d *DB, fn func() error) error {
+	unlock, err := lock(ctx, d)
+	if err != nil {
+		return fmt.Errorf("wait for other processes: %w", err)
+	}
+	defer unlock()
+	return fn()
+}
 
 // Migrate brings the schema up to date: ours with goose, then the job queue's own.
 // Processes that start together take turns.
 func Migrate(ctx context.Context, d *DB) error {
-	unlock, err := lockForMigration(ctx, d)
-	if err != nil {
-		return fmt.Errorf("lock for migration: %w", err)
-	}
-	defer unlock()
+	return Exclusive(ctx, d, func() error { return up(ctx, d) })
+}
+
+func up(ctx context.Context, d *DB) error {
 	dialect := goose.DialectSQLite3
 	if d.dialect == Postgres {
 		dialect = goose.DialectPostgres
@@ -69,8 +79,8 @@ func migrateRiver(ctx context.Context, driver riverdriver.Driver[*sql.Tx]) error
 	return err
 }
 
-// lockForMigration blocks until no other process migrates this database.
-func lockForMigration(ctx context.Context, d *DB) (unlock func(), err error) {
+// lock blocks until no other process holds it.
+func lock(ctx context.Context, d *DB) (unlock func(), err error) {
 	if d.dialect == SQLite {
 		l := flock.New(d.path + ".lock")
 		if _, err := l.TryLockContext(ctx, 50*time.Millisecond); err != nil {
@@ -83,12 +93,12 @@ func lockForMigration(ctx context.Context, d *DB) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.ExecContext(ctx, "select pg_advisory_lock($1)", int64(migrationLock)); err != nil {
+	if _, err := conn.ExecContext(ctx, "select pg_advisory_lock($1)", int64(startLock)); err != nil {
 		conn.Close()
 		return nil, err
 	}
 	return func() {
-		conn.ExecContext(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", int64(migrationLock))
+		conn.ExecContext(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", int64(startLock))
 		conn.Close()
 	}, nil
 }

@@ -155,7 +155,7 @@ func (w *jsonWatch) send(ctx context.Context, s *eventStream, st answer.State) e
 	case answer.Running:
 		return nil
 	case answer.Failed:
-		return event("", "error", errorEvent{i18n.T(ctx, "failure."+failureKey(st.Failure))})
+		return event("", "error", errorEvent{failureText(ctx, st.Failure)})
 	case answer.Interrupted:
 		return event("", "error", errorEvent{i18n.T(ctx, "end.interrupted")})
 	}

@@ -12,6 +12,7 @@ import (
 	"docent/internal/config"
 	"docent/internal/i18n"
 	"docent/internal/llm"
+	"docent/internal/markdown"
 )
 
 // Addresses of the answer routes.
@@ -85,16 +86,9 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 		p.SearchURL = h.languagePrefix(block.Lang) + searchURL + "?" + url.Values{"q": {st.Question}}.Encode()
 		p.ContactURL = h.contactURL(ctx, block.Lang)
 	case st.Status == answer.Failed:
-		p.Message = i18n.T(ctx, "failure."+failureKey(st.Failure))
+		p.Message = failureText(ctx, st.Failure)
 	}
 	return p
-}
-
-func failureKey(f answer.Failure) string {
-	if f == "" {
-		f = answer.FailInternal
-	}
-	return string(f)
 }
 
 func turnState(st answer.State) components.TurnState {
@@ -157,7 +151,7 @@ func waitingSources(h *Handlers, st answer.State, carded map[string]bool) []comp
 
 func (h *Handlers) sourceProps(s answer.Source) components.SourceProps {
 	p := components.SourceProps{Number: s.Running, Key: s.Key, Title: s.Title, URL: s.Path, Where: s.Where, Lang: s.Lang,
-		Passage: excerpt(s.Passage, 320)}
+		Passage: excerpt(markdown.PlainText(s.Passage), 320)}
 	p.PassageURL = s.Path
 	if s.Anchor != "" {
 		p.PassageURL += "#" + url.PathEscape(s.Anchor)

@@ -53,7 +53,7 @@ func (h *Handlers) ask(c echo.Context) error {
 		Lang: req.Lang, Who: who,
 	})
 	if err != nil {
-		return err
+		return refusedQuestion(ctx, who, err)
 	}
 	c.Response().Header().Set("Content-Location", turnsURL+st.ID+"/events")
 	switch {
@@ -87,7 +87,7 @@ func (h *Handlers) ask(c echo.Context) error {
 // failedTurnError is a turn that failed while a client waited for it.
 type failedTurnError struct{ failure answer.Failure }
 
-func (e *failedTurnError) Error() string { return "turn failed: " + failureKey(e.failure) }
+func (e *failedTurnError) Error() string { return "turn failed: " + string(e.failure) }
 
 func conversationURL(id, lang string) string { return conversationsURL + id + "?lang=" + lang }
 
@@ -293,8 +293,8 @@ func (h *Handlers) answersPage(c echo.Context, block answersBlock, states []answ
 // decodeBody reads a question from JSON or a form. The route has checked that the
 // body is one of the types allowed there.
 func decodeBody(c echo.Context, dest *askRequest) error {
-	kind, _, _ := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
-	if kind != echo.MIMEApplicationJSON {
+	ctx := c.Request().Context()
+	if bodyKind(c.Request()) != jsonBody {
 		return c.Bind(dest)
 	}
 	d := json.NewDecoder(c.Request().Body)
@@ -302,10 +302,10 @@ func decodeBody(c echo.Context, dest *askRequest) error {
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return tooLarge
 		}
-		return &answer.InvalidError{Field: "body", Reason: "json_invalid"}
+		return refuse(http.StatusBadRequest, i18n.T(ctx, "invalid.json_invalid"))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return &answer.InvalidError{Field: "body", Reason: "json_invalid"}
+		return refuse(http.StatusBadRequest, i18n.T(ctx, "invalid.json_invalid"))
 	}
 	return nil
 }

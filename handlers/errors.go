@@ -47,6 +47,9 @@ func judge(err error) verdict {
 	if e, ok := errors.AsType[*refusal](err); ok {
 		return verdict{status: e.status, message: e.message}
 	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return verdict{status: http.StatusRequestEntityTooLarge}
+	}
 	if e, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return verdict{status: e.Code}
 	}
@@ -65,9 +68,6 @@ func judge(err error) verdict {
 			parts = append(parts, strings.TrimSpace(field+" "+fields[field]))
 		}
 		return verdict{status: http.StatusUnprocessableEntity, message: sentence(strings.Join(parts, "; "))}
-	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return verdict{status: http.StatusRequestEntityTooLarge}
 	}
 	if _, ok := errors.AsType[*answer.InvalidError](err); ok {
 		return verdict{status: http.StatusBadRequest}

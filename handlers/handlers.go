@@ -62,8 +62,7 @@ func (h *Handlers) Echo() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = clientAddress(h.TrustedProxies)
 	e.HTTPErrorHandler = func(err error, c echo.Context) { h.fail(c, err) }
-	e.Pre(headAsGet)
-	e.Use(h.observe, h.secure, h.speak)
+	e.Use(h.observe, h.secure, h.speak, h.identify)
 	h.routes(e)
 	return e
 }

@@ -81,16 +81,3 @@ func recovered(next echo.HandlerFunc, c echo.Context) (err error) {
 	}()
 	return next(c)
 }
-
-// headAsGet lets every GET route answer HEAD. The server drops the body, because
-// its own copy of the request keeps the method.
-func headAsGet(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if r := c.Request(); r.Method == http.MethodHead {
-			get := r.WithContext(r.Context())
-			get.Method = http.MethodGet
-			c.SetRequest(get)
-		}
-		return next(c)
-	}
-}

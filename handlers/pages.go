@@ -108,7 +108,8 @@ func (h *Handlers) entity(c echo.Context, it content.Item, fallback string, chil
 
 // breadcrumb leads from the front page to the item.
 func (h *Handlers) breadcrumb(c echo.Context, it content.Item) ([]components.Link, error) {
-	above, err := h.Content.Ancestors(c.Request().Context(), h.account(c), it)
+	ctx := c.Request().Context()
+	above, err := h.Content.Ancestors(ctx, h.account(c), it)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (h *Handlers) breadcrumb(c echo.Context, it content.Item) ([]components.Lin
 	for i, a := range above {
 		label := a.Title
 		if i == 0 && a.ParentPath == "" {
-			label = i18n.T(c.Request().Context(), "nav.home")
+			label = i18n.T(ctx, "nav.home")
 		}
 		out = append(out, components.Link{Label: label, URL: a.Path})
 	}

@@ -30,15 +30,6 @@ func (h *Handlers) fragment(c echo.Context, status int, part templ.Component) er
 	return h.render(c, status, part)
 }
 
-// pageOrFragment writes the part to htmx and the page to everybody else.
-func (h *Handlers) pageOrFragment(c echo.Context, status int, page, part templ.Component) error {
-	if isFragment(c) {
-		return h.fragment(c, status, part)
-	}
-	c.Response().Header().Add("Vary", "HX-Request")
-	return h.render(c, status, page)
-}
-
 // renderCacheable writes a page that says nothing about its visitor. Caches may
 // keep it and ask each time whether it is still current; the answer is 304 for as
 // long as it has the same bytes. Shared caches keep only what anonymous visitors

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gorilla/sessions"
 	"github.com/labstack/echo/v4"
 
 	"docent/internal/account"
+	"docent/static"
 )
 
 // What the session cookie holds: proof of a session that lives on the server, or
@@ -83,14 +85,14 @@ func visitOf(c echo.Context) visit {
 	return v
 }
 
-// account is who sent the request; on routes without identify, nobody who may do
-// anything.
+// account is who sent the request, for files nobody in particular.
 func (h *Handlers) account(c echo.Context) account.Account { return visitOf(c).account }
 
-// identify finds out who sent the request. It sets no cookie.
+// identify finds out who sent the request, except for files that are everybody's.
+// It sets no cookie.
 func (h *Handlers) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if _, done := c.Get(visitKey).(visit); done {
+		if strings.HasPrefix(c.Request().URL.Path, static.Prefix) {
 			return next(c)
 		}
 		v, err := h.lookUp(c)
@@ -185,7 +187,7 @@ func (h *Handlers) requires(p account.Permission) echo.MiddlewareFunc {
 // askToLogIn sends people who opened a page to the login page, and refuses
 // everything else.
 func (h *Handlers) askToLogIn(c echo.Context) error {
-	if c.Request().Method != http.MethodGet || isFragment(c) || wantsJSON(c) {
+	if !reads(c.Request()) || isFragment(c) || wantsJSON(c) {
 		return refuse(http.StatusForbidden, "")
 	}
 	return c.Redirect(http.StatusSeeOther, loginURL(c))
@@ -193,8 +195,10 @@ func (h *Handlers) askToLogIn(c echo.Context) error {
 
 // loginURL is the login page that leads back here.
 func loginURL(c echo.Context) string {
-	if c.Request().Method != http.MethodGet {
+	if !reads(c.Request()) {
 		return "/user/login"
 	}
 	return "/user/login?" + url.Values{"destination": {c.Request().URL.RequestURI()}}.Encode()
 }
+
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }

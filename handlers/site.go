@@ -82,9 +82,10 @@ func (h *Handlers) knownLanguage(lang string) string {
 	return h.Content.DefaultLanguage()
 }
 
-// languagePrefix starts the addresses of a language: "" for the default, "/es".
+// languagePrefix starts the addresses of a language: "/es", or "" for the default
+// and for languages that only the interface has.
 func (h *Handlers) languagePrefix(lang string) string {
-	return strings.TrimSuffix(h.Content.PublicPath(lang, "/"), "/")
+	return strings.TrimSuffix(h.Content.PublicPath(h.knownLanguage(lang), "/"), "/")
 }
 
 // site is what stands around every page. Parts that cannot be read are left out

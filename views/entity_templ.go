@@ -193,7 +193,7 @@ func Entity(p EntityPage) templ.Component {
 				templ_7745c5c3_ElementWriter := templ_7745c5c3_Buffer
 				templ_7745c5c3_Buffer := templ.GetBuffer()
 				var templ_7745c5c3_ElementScripts []templ.ComponentScript
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"prose\" dir=\"auto\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"prose\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -335,10 +335,10 @@ func Entity(p EntityPage) templ.Component {
 }
 
 func bodyLanguage(p EntityPage) templ.Attributes {
-	if p.BodyLang == "" || p.BodyLang == p.Lang {
+	if p.BodyLang == "" || p.BodyLang == p.lang() {
 		return nil
 	}
-	return templ.Attributes{"lang": p.BodyLang}
+	return templ.Attributes{"lang": p.BodyLang, "dir": i18n.Direction(p.BodyLang)}
 }
 
 func byline(p EntityPage) templ.Component {

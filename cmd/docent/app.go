@@ -108,38 +108,26 @@ func (a *app) newModel() (llm.Generator, error) {
 
 // newAnswers starts the service that answers questions.
 func (a *app) newAnswers(ctx context.Context) (*answer.Service, error) {
-	text := func(key string) func(lang string) string {
-		return func(lang string) string { return i18n.T(i18n.WithLanguage(context.Background(), lang), key) }
-	}
+	in := func(lang string) context.Context { return i18n.WithLanguage(context.Background(), lang) }
 	return answer.New(ctx, answer.Options{
 		DB: a.db, Config: a.config, Content: a.content, Search: a.search, Model: a.model, SiteURL: a.settings.base, Log: a.log,
 		Texts: answer.Texts{
-			NoAnswer:   text("answer.none"),
-			TableLabel: text("answer.table"),
-			CiteLabel: func(lang string, n int) string {
-				return i18n.T(i18n.WithLanguage(context.Background(), lang), "sources.cite", n)
-			},
+			NoAnswer:   func(lang string) string { ctx := in(lang); return i18n.T(ctx, "answer.none") },
+			TableLabel: func(lang string) string { ctx := in(lang); return i18n.T(ctx, "answer.table") },
+			CiteLabel:  func(lang string, n int) string { ctx := in(lang); return i18n.T(ctx, "sources.cite", n) },
 		},
 	})
 }
 
 // languages are the site's, the default first.
 func (a *app) languages() []string {
-	ctx := context.Background()
-	all, err := config.All[config.Language](ctx, a.config)
+	all, err := config.Languages(context.Background(), a.config)
 	if err != nil || len(all) == 0 {
 		return []string{i18n.Default}
 	}
-	slices.SortStableFunc(all, func(x, y config.Named[config.Language]) int { return x.Value.Weight - y.Value.Weight })
-	fallback := i18n.Default
-	if site, err := config.Get[config.Settings](ctx, a.config, config.SiteName); err == nil && site.DefaultLanguage != "" {
-		fallback = site.DefaultLanguage
-	}
-	out := []string{fallback}
-	for _, l := range all {
-		if l.Name != fallback {
-			out = append(out, l.Name)
-		}
+	out := make([]string, len(all))
+	for i, l := range all {
+		out[i] = l.Name
 	}
 	return out
 }

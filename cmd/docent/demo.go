@@ -49,7 +49,9 @@ func (a *app) loadDemo(ctx context.Context) error {
 	if err := config.Put(ctx, a.config, config.SiteName, site, ""); err != nil {
 		return err
 	}
-	summary, err := importer.Run(ctx, a.importOptions(files))
+	opts := a.importOptions()
+	opts.FS = files
+	summary, err := importer.Run(ctx, opts)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"docent/db"
@@ -17,7 +18,8 @@ const (
 	attemptsPerAddress = 30 // more, because many people may share one
 )
 
-// Authenticate returns the account that name and password belong to. Wrong ones are
+// Authenticate returns the account that name and password belong to. An e-mail
+// address that only one account has will do as name. Wrong ones are
 // [ErrCredentials], a blocked account is [ErrBlocked] to those who know its
 // password, and too many attempts for a name or from an address are a
 // [*ThrottledError].
@@ -26,7 +28,7 @@ func (s *Service) Authenticate(ctx context.Context, name, password, address stri
 	if err != nil {
 		return Account{}, err
 	}
-	r, err := s.ByName(ctx, name)
+	r, err := s.byLogin(ctx, name)
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return Account{}, err
 	}
@@ -37,6 +39,16 @@ func (s *Service) Authenticate(ctx context.Context, name, password, address stri
 		return Account{}, err
 	}
 	return s.resolve(ctx, r)
+}
+
+// byLogin finds the account that somebody means who types a name or an e-mail
+// address.
+func (s *Service) byLogin(ctx context.Context, name string) (Record, error) {
+	r, err := s.ByName(ctx, name)
+	if !errors.Is(err, db.ErrNotFound) || !strings.Contains(name, "@") || nameKey(name) == "" {
+		return r, err
+	}
+	return selectAccountByEmail(ctx, s.db, strings.TrimSpace(name))
 }
 
 // checkAgainst compares a password with a record's, and renews an outdated hash.
@@ -57,6 +69,19 @@ func (s *Service) checkAgainst(ctx context.Context, r Record, password string) e
 	}
 	_, err = updatePassword(ctx, s.db, r.ID, r.passwordHash, hash, s.now())
 	return err
+}
+
+// SetPassword sets a new password without asking for the old one, for operators,
+// and ends all sessions of the account.
+func (s *Service) SetPassword(ctx context.Context, id, new string) error {
+	r, err := s.ByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	if message := checkPassword(new, r.Name); message != "" {
+		return invalid("password", message)
+	}
+	return s.replacePassword(ctx, r, new)
 }
 
 // ChangePassword sets a new password and ends all sessions of the account. The old
@@ -87,19 +112,25 @@ func (s *Service) ChangePassword(ctx context.Context, id, old, new string) error
 			return err
 		}
 	}
+	return s.replacePassword(ctx, r, new)
+}
+
+// replacePassword stores a password in place of the one that r has, unless that
+// was changed meanwhile.
+func (s *Service) replacePassword(ctx context.Context, r Record, new string) error {
 	hash, err := s.hash(ctx, new)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(tx *db.DB) error {
-		changed, err := updatePassword(ctx, tx, id, r.passwordHash, hash, s.now())
+		changed, err := updatePassword(ctx, tx, r.ID, r.passwordHash, hash, s.now())
 		if err != nil {
 			return err
 		}
 		if !changed {
 			return invalid("old_password", "was changed meanwhile")
 		}
-		return deleteSessions(ctx, tx, id, "")
+		return deleteSessions(ctx, tx, r.ID, "")
 	})
 }
 

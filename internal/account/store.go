@@ -65,6 +65,20 @@ func selectAccount(ctx context.Context, d *db.DB, column, value string) (Record,
 	return row.record()
 }
 
+// selectAccountByEmail finds the one account with an e-mail address, in any case of
+// ASCII letters; one of several is not found.
+func selectAccountByEmail(ctx context.Context, d *db.DB, email string) (Record, error) {
+	var rows []accountRow
+	err := d.Select(ctx, &rows, "select "+accountColumns+" from accounts where email <> '' and lower(email) = lower(?) limit 2", email)
+	if err != nil {
+		return Record{}, fmt.Errorf("account by email: %w", err)
+	}
+	if len(rows) != 1 {
+		return Record{}, fmt.Errorf("account by email: %w", db.ErrNotFound)
+	}
+	return rows[0].record()
+}
+
 func selectAccounts(ctx context.Context, d *db.DB, offset, limit int) ([]Record, int, error) {
 	var total int
 	if err := d.Get(ctx, &total, "select count(*) from accounts"); err != nil {

@@ -126,10 +126,10 @@ type Question struct {
 func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(q.Text, "\x00", ""), "\uFFFD")), " ")
 	if text == "" {
-		return State{}, &InvalidError{Field: "question", Reason: "question_empty"}
+		return State{}, &InvalidError{Reason: QuestionEmpty}
 	}
 	if len(q.IdempotencyKey) > 200 {
-		return State{}, &InvalidError{Field: "idempotency_key", Reason: "key_too_long", Limit: 200}
+		return State{}, &InvalidError{Reason: KeyTooLong, Limit: 200}
 	}
 	q.Text = text
 
@@ -151,7 +151,7 @@ func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 		return State{}, err
 	}
 	if utf8.RuneCountInString(text) > agent.QuestionLimit {
-		return State{}, &InvalidError{Field: "question", Reason: "question_too_long", Limit: agent.QuestionLimit}
+		return State{}, &InvalidError{Reason: QuestionTooLong, Limit: agent.QuestionLimit}
 	}
 	conv.ExpiresAt = db.Now().Add(time.Duration(agent.ConversationTTL) * time.Second)
 
@@ -221,7 +221,7 @@ func (s *Service) start(t Turn, agent config.Agent, index config.Index, earlier 
 func (s *Service) usable(ctx context.Context, name string) (config.Agent, config.Index, error) {
 	agent, err := config.Get[config.Agent](ctx, s.Config, name)
 	if errors.Is(err, db.ErrNotFound) {
-		return agent, config.Index{}, &InvalidError{Field: "agent", Reason: "agent_unknown"}
+		return agent, config.Index{}, &InvalidError{Reason: AgentUnknown}
 	}
 	if err != nil {
 		return agent, config.Index{}, err

@@ -18,15 +18,24 @@ var (
 	ErrBusy = errors.New("the last question is still being answered")
 )
 
-// An InvalidError says in plain words what is wrong with a request. Reason is a
-// key of the interface's catalogue, Limit its number where it has one.
+// Reason says why a request cannot be taken.
+type Reason string
+
+// The reasons of an [InvalidError].
+const (
+	QuestionEmpty   Reason = "the question is empty"
+	QuestionTooLong Reason = "the question is too long"
+	KeyTooLong      Reason = "the idempotency key is too long"
+	AgentUnknown    Reason = "there is no such agent"
+)
+
+// An InvalidError is a request that cannot be taken as it is.
 type InvalidError struct {
-	Field  string
-	Reason string
-	Limit  int
+	Reason Reason
+	Limit  int // of what is too long
 }
 
-func (e *InvalidError) Error() string { return e.Field + ": " + e.Reason }
+func (e *InvalidError) Error() string { return string(e.Reason) }
 
 // An UnusableError says why an agent cannot answer: for administrators, visitors
 // are told only that it is closed.

@@ -89,7 +89,9 @@ func TestDates(t *testing.T) {
 }
 
 var (
-	usedKey = regexp.MustCompile(`(?:i18n\.)?\bT\(ctx(?:\.Request\(\)\.Context\(\))?, "([a-z0-9_.]+)"`)
+	// A key may be completed by a value: then it ends in a dot and stands for all
+	// keys that begin with it.
+	usedKey = regexp.MustCompile(`\bT\([\w.()]+, "([a-z0-9_.]+)"`)
 	verb    = regexp.MustCompile(`%(?:\[\d+\])?[a-z]`)
 )
 
@@ -134,18 +136,43 @@ func TestEveryUsedKeyExistsInEveryLanguage(t *testing.T) {
 	}
 	for _, lang := range Languages() {
 		for key, file := range used {
-			if _, ok := load().entries[lang][key]; !ok {
+			if !hasKey(load().entries[lang], key) {
 				t.Errorf("%s.json lacks %q, used in %s", lang, key, file)
 			}
 		}
 	}
 }
 
+func hasKey(entries map[string]entry, key string) bool {
+	if !strings.HasSuffix(key, ".") {
+		_, ok := entries[key]
+		return ok
+	}
+	for k := range entries {
+		if strings.HasPrefix(k, key) {
+			return true
+		}
+	}
+	return false
+}
+
+func isUsed(used map[string]string, key string) bool {
+	if _, ok := used[key]; ok {
+		return true
+	}
+	for prefix := range used {
+		if strings.HasSuffix(prefix, ".") && strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
 func TestCataloguesAgree(t *testing.T) {
 	english := load().entries[Default]
 	used := usedKeys(t)
 	for _, key := range slices.Sorted(maps.Keys(english)) {
-		if _, ok := used[key]; !ok {
+		if !isUsed(used, key) {
 			t.Errorf("%q is used nowhere", key)
 		}
 	}

@@ -19,6 +19,13 @@ var (
 
 // open handles an opening tag that ends at end, and returns where reading goes on.
 func (c *converter) open(name string, t tag, end int) int {
+	if blocks[name] || structural[name] || name == "pre" || name == "blockquote" || len(name) == 2 && name[0] == 'h' {
+		if i := c.openFrame("p"); i >= 0 { // a block ends a paragraph
+			for len(c.stack) > i {
+				c.pop()
+			}
+		}
+	}
 	switch {
 	case silent[name]:
 		if title := t.attrs["title"]; name == "iframe" && title != "" {
@@ -56,7 +63,7 @@ func (c *converter) open(name string, t tag, end int) int {
 	case name == "q":
 		c.text("“")
 	case name == "table":
-		c.openTable(t)
+		c.openTable(end)
 	case name == "tr", name == "td", name == "th", name == "caption":
 		c.openCell(name, t, end)
 	case name == "ul" || name == "ol":
@@ -113,7 +120,7 @@ func (c *converter) openFrame(name string) int {
 		if f == name {
 			return i
 		}
-		if f == "table" || (f == "td" || f == "th") && !tableParts[name] {
+		if f == "table" || (f == "td" || f == "th") && !tableParts[name] && name != "table" {
 			break
 		}
 	}
@@ -121,6 +128,10 @@ func (c *converter) openFrame(name string) int {
 }
 
 func (c *converter) closeTag(name string) {
+	if name == "table" && c.nested > 0 {
+		c.nested--
+		return
+	}
 	if i := c.openFrame(name); i >= 0 {
 		for len(c.stack) > i {
 			c.pop()

@@ -28,6 +28,7 @@ type converter struct {
 	folding int // open frames with lines
 	lists   int // open ul and ol
 	cells   int // open td and th
+	nested  int // open tables within cells
 	closers map[string]int
 	missing map[string]bool
 }
@@ -245,7 +246,7 @@ func (c *converter) component(t tag, i int) {
 	if sc.first("title", "label", "alt", "text") == "" {
 		return
 	}
-	alone := c.s[strings.LastIndexByte(c.s[:i], '\n')+1:i]
+	alone := c.s[strings.LastIndexByte(c.s[:i], '\n')+1 : i]
 	if !t.selfClose && strings.TrimSpace(alone) != "" {
 		return // it marks words within a sentence
 	}
@@ -315,7 +316,12 @@ func (c *converter) paragraph() {
 		return
 	}
 	line := c.line()
+	var indent []byte
 	switch trimmed := bytes.TrimLeft(line, " \t"); {
+	case len(trimmed) == 0:
+		if len(line) < 4 && !bytes.Contains(line, []byte("\t")) { // of a list item it may belong to
+			indent = bytes.Clone(line)
+		}
 	case bytes.HasPrefix(trimmed, []byte("|")):
 		c.space()
 		return
@@ -327,10 +333,14 @@ func (c *converter) paragraph() {
 		}
 		return
 	}
+	if _, marker := fencePrefix(string(line), len(line)); marker && len(line) > 0 && len(bytes.TrimSpace(line)) > 0 {
+		return // the first thing of a list item
+	}
 	c.out = bytes.TrimRight(c.out, " \t")
 	for len(c.out) > 0 && !bytes.HasSuffix(c.out, []byte("\n\n")) {
 		c.out = append(c.out, '\n')
 	}
+	c.out = append(c.out, indent...)
 }
 
 func asciiLower(s string) string {
@@ -343,7 +353,7 @@ func asciiLower(s string) string {
 	return string(b)
 }
 
-// ordinal is the marker of a list item.
+// marker is what the next item of a list begins with.
 func (f *frame) marker() string {
 	if f.name != "ol" {
 		return "- "

@@ -10,6 +10,9 @@ import (
 type links interface {
 	// ref returns the address of a page named by its file, path or base name.
 	ref(target string) (address string, ok bool)
+	// localized returns the address of a page named by a path that begins with a
+	// language, as "/en/guides/" does where English has no prefix here.
+	localized(target string) (address string, ok bool)
 	// title returns the title of a page named in the same ways.
 	title(target string) (string, bool)
 	// image returns the public address of an image file of the import.

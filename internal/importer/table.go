@@ -23,13 +23,14 @@ var tableParts = set("tr td th caption")
 
 const maxColumns = 50
 
-func (c *converter) openTable(t tag) {
+func (c *converter) openTable(end int) {
 	if c.cells > 0 { // a table in a cell is text
+		c.nested++
 		c.space()
 		return
 	}
 	c.paragraph()
-	c.push(frame{name: "table", table: &table{spans: map[int]span{}}}, len(c.s)-len(c.s))
+	c.push(frame{name: "table", table: &table{spans: map[int]span{}}}, end)
 }
 
 // innermostTable returns the table being read, nil outside of one.
@@ -55,7 +56,7 @@ func (c *converter) innermostCell() int {
 // openCell handles rows, cells and captions.
 func (c *converter) openCell(name string, t tag, end int) {
 	tab := c.innermostTable()
-	if tab == nil || c.cells > 0 && (name == "tr" || name == "caption") && c.openFrame("tr") < 0 {
+	if tab == nil || c.nested > 0 {
 		c.space()
 		return
 	}
@@ -77,7 +78,7 @@ func (c *converter) openCell(name string, t tag, end int) {
 	if len(tab.rows) == 0 {
 		tab.rows = append(tab.rows, nil)
 	}
-	c.stack = append(c.stack, frame{name: name, attrs: t.attrs, start: len(c.out), lines: true, table: nil})
+	c.stack = append(c.stack, frame{name: name, attrs: t.attrs, start: len(c.out), lines: true})
 	c.folding++
 	c.cells++
 }

@@ -343,60 +343,6 @@ func (c *tally) add(q evalQuestion, answer string) (hit int) {
 	return hit
 }
 
-func tune(t *testing.T, model llm.Generator, questions []evalQuestion, byPath map[string]*evalPage, pages []*evalPage, index *bm25, random *rand.Rand) {
-	type cs struct {
-		q            evalQuestion
-		given, found []llm.Source
-	}
-	var cases []cs
-	for _, q := range questions {
-		if !q.Answerable {
-			continue
-		}
-		sources := []llm.Source{join(byPath[q.Gold[0]].chunks)}
-		for len(sources) < 5 {
-			if p := pages[random.IntN(len(pages))]; len(p.chunks) > 0 {
-				sources = append(sources, join(p.chunks))
-			}
-		}
-		random.Shuffle(len(sources), func(i, k int) { sources[i], sources[k] = sources[k], sources[i] })
-		cases = append(cases, cs{q, sources, index.top(q.Question, nil)})
-	}
-	K := llm.Knobs()
-	eval := func() float64 {
-		var g, f tally
-		for _, c := range cases {
-			g.add(c.q, ask(t, model, c.q.Question, c.given))
-			f.add(c.q, ask(t, model, c.q.Question, c.found))
-		}
-		return float64(g.right+2*f.right) + 0.5*float64(g.factsHit+2*f.factsHit) - 0.02*float64(g.words+f.words)/60
-	}
-	best := eval()
-	t.Log("start", best, *K)
-	fields := []*float64{&K.Context, &K.Section, &K.Title, &K.Page, &K.Fragment, &K.Meta, &K.Rank, &K.Pair, &K.Cue, &K.Share}
-	for range 2 {
-		for i, f := range fields {
-			old := *f
-			keep := old
-			for _, m := range []float64{0.4, 0.7, 1.3, 1.8} {
-				*f = old * m
-				if i == 9 && *f > 0.9 {
-					continue
-				}
-				if s := eval(); s > best {
-					best = s
-					keep = *f
-					t.Log(best, i, *f)
-				} else {
-					t.Log("   ", s, i, *f)
-				}
-			}
-			*f = keep
-		}
-	}
-	t.Logf("%+v", *K)
-}
-
 func (c tally) log(t *testing.T, name string) {
 	t.Helper()
 	t.Logf("%-34s %d of %d right (%.0f%%), facts %d of %d (%.0f%%), refused %d, %d words an answer", name, c.right, c.asked,
@@ -420,10 +366,6 @@ func TestOfflineQuality(t *testing.T) {
 	var given, found, goldless, ceiling tally
 	kinds := map[string]*tally{}
 	refusedUnanswerable, unanswerable := 0, 0
-	if os.Getenv("TUNE") != "" {
-		tune(t, model, questions, byPath, pages, index, random)
-		return
-	}
 	for _, q := range questions {
 		if !q.Answerable {
 			unanswerable++

@@ -41,6 +41,7 @@ type Offline struct {
 
 	analyze func(lang, text string) []string
 	kin     map[string][]string // word -> stems of words of like meaning
+	forms   map[string][]string // word -> stems of its irregular forms
 	frame   map[string]struct{} // stems of frameWords
 	loose   map[string]struct{} // stems of looseWords
 }
@@ -51,20 +52,26 @@ func NewOffline(analyze func(lang, text string) []string) *Offline {
 	if analyze == nil {
 		analyze = simpleTokens
 	}
-	o := &Offline{analyze: analyze, kin: map[string][]string{}}
+	o := &Offline{analyze: analyze}
 	o.frame, o.loose = o.stemSet(frameWords), o.stemSet(looseWords)
-	for _, group := range kin {
-		words := strings.Fields(group)
-		stems := make([]string, 0, len(words))
+	o.kin, o.forms = o.groups(kin), o.groups(forms)
+	return o
+}
+
+// groups maps each word of a line to the stems of all words of its lines.
+func (o *Offline) groups(lines []string) map[string][]string {
+	groups := map[string][]string{}
+	for _, line := range lines {
+		words := strings.Fields(line)
+		var stems []string
 		for _, w := range words {
-			stems = append(stems, analyze("en", w)...)
+			stems = append(stems, o.analyze("en", w)...)
 		}
-		stems = unique(stems)
 		for _, w := range words {
-			o.kin[w] = append(o.kin[w], stems...)
+			groups[w] = unique(append(groups[w], stems...))
 		}
 	}
-	return o
+	return groups
 }
 
 // stemSet holds the stems of words.

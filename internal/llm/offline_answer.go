@@ -17,10 +17,19 @@ const (
 	maxUnitWords = 75
 )
 
-var (
-	enoughCoverage = 0.5
-	ignoreMissing  = false
+// Shares of the best unit's score.
+const (
+	fullShare  = 0.57 // for a further quote
+	freshShare = 0.5  // for a further quote that speaks of something new
+	otherShare = 0.85 // what a unit of another page than the best one is worth
+	cueShare   = 0.5  // for the unit that holds the kind of thing asked for
 )
+
+// enoughCoverage is the part of a question's weight that the best place must
+// cover. Long questions tell a story around what they ask and get away with less.
+func enoughCoverage(terms int) float64 {
+	return max(0.27, 0.35-0.02*float64(max(0, terms-5)))
+}
 
 // answer is the Markdown answer to text, empty when the sources hold none.
 func (o *Offline) answer(text, topic string, sources []Source) string {
@@ -33,7 +42,7 @@ func (o *Offline) answer(text, topic string, sources []Source) string {
 		passages[i] = takeApart(s)
 	}
 	r := o.rank(q, passages)
-	if r.best < 0 || r.missing && !ignoreMissing || r.coverage < enoughCoverage {
+	if r.best < 0 || r.missing || r.coverage < enoughCoverage(len(q.terms)) {
 		return ""
 	}
 	quotes := choose(r)
@@ -52,6 +61,9 @@ func (r *ranking) fitsCue(quotes []quote) bool {
 	}
 	for _, q := range quotes {
 		for _, i := range q.units {
+			if r.units[r.first[q.passage]+i].score < cueShare*r.units[r.best].score {
+				continue
+			}
 			if u := r.passages[q.passage].units[i]; pattern.MatchString(u.text + " " + u.above()) {
 				return true
 			}
@@ -84,24 +96,30 @@ func choose(r ranking) []quote {
 	})
 	taken := map[int]bool{}
 	said := map[string]bool{}
+	told := make([]bool, len(r.question.terms)) // terms that the quotes so far speak of
 	var quotes []quote
 	words := 0
 	for _, i := range order {
 		s := r.units[i]
-		if s.score < K.Share*r.units[r.best].score || len(quotes) == maxQuotes || words >= softBudget {
+		if len(quotes) == maxQuotes || words >= softBudget {
 			break
 		}
 		p := r.passages[s.passage]
-		if taken[i] || said[fingerprint(p.units[s.unit].text)] {
+		if taken[i] || said[fingerprint(p.units[s.unit].text)] || len(quotes) > 0 && !r.adds(s, told) {
 			continue
 		}
 		q := quote{passage: s.passage}
 		for _, u := range expand(r, s) {
-			if g := r.first[s.passage] + u; !taken[g] {
-				taken[g] = true
-				said[fingerprint(p.units[u].text)] = true
-				q.units = append(q.units, u)
-				words += min(wordCount(p.units[u].text), maxUnitWords)
+			g := r.first[s.passage] + u
+			if taken[g] {
+				continue
+			}
+			taken[g] = true
+			said[fingerprint(p.units[u].text)] = true
+			q.units = append(q.units, u)
+			words += min(wordCount(p.units[u].text), maxUnitWords)
+			for t := range told {
+				told[t] = told[t] || r.units[g].context[t] >= 0.5
 			}
 		}
 		quotes = append(quotes, q)
@@ -109,14 +127,37 @@ func choose(r ranking) []quote {
 	return arrange(quotes)
 }
 
-// fingerprint is equal for texts that differ in marks and case only.
+// adds tells whether s is worth a further quote: nearly as good as the best, or
+// good enough and speaking of something not told yet. It has to hold a word of
+// the question itself, and other pages than the best one have to be better.
+func (r *ranking) adds(s scored, told []bool) bool {
+	share := s.score / r.units[r.best].score
+	if s.passage != r.units[r.best].passage {
+		share *= otherShare
+	}
+	speaks, fresh := false, 0.0
+	for t, term := range r.question.terms {
+		if term.frame || s.own[t] < 0.5 {
+			continue
+		}
+		speaks = true
+		if !told[t] {
+			fresh += term.claim
+		}
+	}
+	return speaks && (share >= fullShare || share >= freshShare && fresh >= 0.3)
+}
+
+// fingerprint is equal for texts that begin with the same words, as a summary and
+// the text it was cut from do.
 func fingerprint(text string) string {
-	return strings.Map(func(r rune) rune {
+	letters := strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1
 		}
 		return unicode.ToLower(r)
 	}, text)
+	return letters[:min(len(letters), 60)]
 }
 
 func wordCount(s string) int { return strings.Count(s, " ") + 1 }
@@ -189,7 +230,7 @@ func withNext(units []unit, i int) []int {
 // wantsList tells whether the whole list of an item is the answer: the question
 // asks for one, or several of its items fit.
 func wantsList(r ranking, s scored) bool {
-	if c := r.question.cue; c == cueList || c == cueHowTo || c == cueComparison {
+	if c := r.question.cue; c == cueList || c == cueHowTo {
 		return true
 	}
 	units := r.passages[s.passage].units
@@ -212,6 +253,9 @@ func wantsList(r ranking, s scored) bool {
 func list(units []unit, i int) []int {
 	var out []int
 	if lead := units[i].lead; lead >= 0 {
+		if lead > 0 && units[lead-1].block == units[lead].block && leanSentence(units[lead].text) {
+			out = append(out, lead-1)
+		}
 		out = append(out, lead)
 	}
 	first := i

@@ -133,6 +133,7 @@ func (p *parser) heading(level int, text string) {
 	}
 	if numbered.MatchString(text) {
 		p.nextSection()
+		p.block++
 		p.add(unit{text: text, isTitle: true, lead: -1})
 		p.block++
 	}
@@ -232,8 +233,8 @@ var (
 	imageMark  = regexp.MustCompile(`!\[([^\]]*)\]\([^)]*\)`)
 	linkMark   = regexp.MustCompile(`\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)`)
 	autoLink   = regexp.MustCompile(`<((?:https?://|mailto:)[^<>\s]+)>`)
-	noteMark   = regexp.MustCompile(`\[\^?[0-9]+(?:\s*[,–-]\s*[0-9]+)*\]`)
-	strongMark = regexp.MustCompile(`\*\*|__|~~|\{:[^}]*\}|\{#[^}]*\}`)
+	noteMark   = regexp.MustCompile(`\s*\[\^?[0-9]+(?:\s*[,–-]\s*[0-9]+)*\]`)
+	strongMark = regexp.MustCompile(`\*\*|__|~~|\{[:#.][^}]*\}`)
 	emphasis   = regexp.MustCompile(`(^|[^\w*])[*_]([^\s*_](?:[^*_]*[^\s*_])?)[*_]($|[^\w*])`)
 	shield     = regexp.MustCompile(`\\([!-/:-@\[-` + "`" + `{-~])`)
 )

@@ -17,6 +17,7 @@ const (
 	cueAmount // how many, how long, how wide
 	cuePrice
 	cueWho
+	cueAddress
 	cueWhy
 	cueList
 	cueHowTo
@@ -33,6 +34,7 @@ var cuePatterns = []struct {
 	{cueWhen, regexp.MustCompile(`(?i)\bwhen\b|\bwhat (year|date|day|time)\b|\bdeadline\b|\bsince what\b|\bhow soon\b|\bday and time\b|\bcuándo\b|\bqué (año|día|fecha|hora)|متى`)},
 	{cueAmount, regexp.MustCompile(`(?i)\bhow (many|much|long|wide|big|large|often|old|fast|far|tall|likely|likelier)\b|\b(number|percentage|score|minutes|size|limit) (of|do|for|is)?\b|\bcuánt[oa]s?\b|كم`)},
 	{cueWho, regexp.MustCompile(`(?i)^\s*(and |y )?(who|whose|quién|quiénes)\b|\bwho (is|are|was|were|has|does|can|won|made|came|offers|did)\b|من هو`)},
+	{cueAddress, regexp.MustCompile(`(?i)\b(web ?address|url|email address|e-mail address|which (web)?site|link to|dirección (web|de correo)|enlace)\b`)},
 	{cueWhy, regexp.MustCompile(`(?i)\bwhy\b|\bwhat is the reason\b|\bpor qué\b|لماذا`)},
 	{cueHowTo, regexp.MustCompile(`(?i)\bhow (do|can|should|might|to|could|would|does)\b|\bsteps? to\b|\btips (for|on)\b|\bcómo\b|كيف`)},
 	{cueList, regexp.MustCompile(`(?i)\blist\b|\b(what|which) (are|were)\b|\b(two|three|four|five|six|seven|eight|nine|ten|[2-9]|1[0-9]) \w+|\bstages\b|\bexamples of\b|\bcuáles (son|fueron)\b`)},
@@ -54,6 +56,7 @@ type term struct {
 	stems   []string       // normally one; a compound like M-24-08 gives several
 	named   bool           // a name, a number or a code
 	known   bool           // the sources hold it or something like it
+	akin    bool           // the sources hold a word of like meaning
 	literal *regexp.Regexp // how a code such as 3.0, M-24-08 or .us must stand in a text; nil for words
 	frame   bool           // tells the kind of answer
 	loose   bool           // other words may well say the same
@@ -79,6 +82,8 @@ func (o *Offline) readQuestion(text, topic string) question {
 	seen := map[string]bool{}
 	add := func(from string, isTopic bool) {
 		shouting := from == strings.ToUpper(from)
+		var last term
+		var lastEnd int
 		for i, at := range wordPattern.FindAllStringIndex(from, -1) {
 			word := from[at[0]:at[1]]
 			lower := strings.ToLower(strings.NewReplacer("’", "'").Replace(word))
@@ -91,8 +96,13 @@ func (o *Offline) readQuestion(text, topic string) question {
 				continue
 			}
 			seen[lower] = true
-			q.terms = append(q.terms, term{word: lower, stems: stems, topic: isTopic, literal: literalPattern(lower),
-				frame: within(o.frame, stems), loose: within(o.loose, stems), named: isNamed(word, i == 0 || opens(from[:at[0]]), shouting)})
+			t := term{word: lower, stems: stems, topic: isTopic, literal: literalPattern(lower),
+				frame: within(o.frame, stems), loose: within(o.loose, stems), named: isNamed(word, i == 0 || opens(from[:at[0]]), shouting)}
+			if last.named && lastEnd+1 == at[0] && isNumber(lower) {
+				t.literal = literalPattern(last.word + " " + lower) // WCAG 3.0 is another thing than 3.0
+			}
+			q.terms = append(q.terms, t)
+			last, lastEnd = t, at[1]
 		}
 	}
 	add(text, false)
@@ -127,16 +137,19 @@ func isNamed(word string, first, shouting bool) bool {
 // literalPattern matches a code as it is written, or is nil when word is not one.
 // Analysis takes codes apart, and their parts match too much.
 func literalPattern(word string) *regexp.Regexp {
-	if !strings.HasPrefix(word, ".") && !strings.ContainsAny(word, ".-_/@") || !strings.HasPrefix(word, ".") &&
-		!strings.ContainsAny(word, "._/@") && !strings.ContainsFunc(word, unicode.IsDigit) {
+	if !strings.ContainsAny(word, "._/@ ") && !(strings.Contains(word, "-") && strings.ContainsFunc(word, unicode.IsDigit)) {
 		return nil
 	}
 	// Joints may be written otherwise: M-24-08, M‑24‑08, M 24 08.
-	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '-' })
+	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '-' || r == ' ' })
 	for i, p := range parts {
 		parts[i] = regexp.QuoteMeta(p)
 	}
 	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN])` + strings.Join(parts, `[-‐‑–— ]`) + `(?:$|[^\pL\pN])`)
+}
+
+func isNumber(word string) bool {
+	return strings.Trim(word, "0123456789.") == ""
 }
 
 func opens(before string) bool {
@@ -149,7 +162,7 @@ var spanishSign = regexp.MustCompile(`(?i)[¿¡ñ]|\b(el|los|las|una|del|qué|c�
 // orders matches text that gives the model orders instead of asking the site.
 var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override|bypass)\b.{0,40}\b(instructions?|rules|prompts?|guidelines)\b` +
 	`|\b(print|show|reveal|repeat|output)\b.{0,20}\b(your|the) (system )?(prompt|instructions)\b|\byou have no (rules|limits|restrictions)\b` +
-	`|^\W*(please )?pretend\b|\b(ignora|olvida|omite)\b.{0,40}\b(instrucciones|reglas)\b|^\W*(finge|imagina)\b|تجاهل.{0,40}(التعليمات|تعليمات)`)
+	`|^\W*(please )?pretend\b|\b(ignora|olvida|omite)\b.{0,40}\b(instrucciones|reglas)\b|^\W*(finge|imagina)\b|تجاهل.{0,40}(التعليمات|تعليمات)|['"]\s*;.*--`)
 
 // languageOf guesses the language of a question: ar, es or en.
 func languageOf(text string) string {

@@ -29,14 +29,35 @@ type ranking struct {
 	best     int
 }
 
-// match strengths
+// How much a term counts that stands in a source not as it was typed: as a word
+// of like meaning, as what it is a slip of, or sharing its beginning.
 const (
 	asKin    = 0.55
 	asTypo   = 0.8
 	asPrefix = 0.6
-
-	otherPage = 0.8 // trust in a page that lacks a name which other sources hold
 )
+
+// How much a term counts for a unit when it stands elsewhere: in the same
+// section, in the title, anywhere on the page. Headings count like the unit.
+const (
+	sectionShare = 0.15
+	titleShare   = 0.25
+	pageShare    = 0.1
+)
+
+// What is left of the score of units that are cut off, that announce content, or
+// that invite; how much earlier sources gain; and how much neighbours in question
+// and unit add.
+const (
+	fragmentShare = 0.85
+	announceShare = 0.7
+	inviteShare   = 0.6
+	rankShare     = 0.2
+	pairShare     = 0.08
+)
+
+// otherPage is the trust in a page that lacks a name which other sources hold.
+const otherPage = 0.8
 
 type link struct {
 	term     int
@@ -133,7 +154,7 @@ func (o *Offline) rank(q question, passages []passage) ranking {
 			s := &r.units[r.first[p]+i]
 			s.score = r.score(s, u, title, section[u.section], tokens[p][i])
 			if top > 0 {
-				s.score *= 1 - K.Page + K.Page*fits[p]/top
+				s.score *= 1 - pageShare + pageShare*fits[p]/top
 			}
 			sections = append(sections, atLeast(slices.Clone(section[u.section]), title, 1))
 		}
@@ -178,6 +199,13 @@ func (o *Offline) links(q *question, passages []passage, df map[string]int, tota
 				links[stem] = append(links[stem], link{i, 1 / float64(len(t.stems))})
 			}
 		}
+		for _, stem := range o.forms[t.word] {
+			if f, ok := df[stem]; ok && !slices.Contains(t.stems, stem) {
+				known = true
+				frequency = max(frequency, f)
+				links[stem] = append(links[stem], link{i, 1})
+			}
+		}
 		if !known {
 			frequency = o.typos(i, t, words(), df, links)
 			known = frequency > 0
@@ -185,6 +213,7 @@ func (o *Offline) links(q *question, passages []passage, df map[string]int, tota
 		t.known = known
 		for _, k := range o.kin[t.word] {
 			if _, ok := df[k]; ok && !slices.Contains(t.stems, k) {
+				t.akin = true
 				links[k] = append(links[k], link{i, asKin})
 			}
 		}
@@ -276,7 +305,7 @@ func sharedPrefix(a, b string) int {
 func (r *ranking) score(s *scored, u unit, title, section []float64, tokens []string) float64 {
 	var sum float64
 	for i, t := range r.question.terms {
-		sum += t.weight * max(s.own[i], K.Context*s.context[i], K.Section*section[i], K.Title*title[i])
+		sum += t.weight * max(s.context[i], sectionShare*section[i], titleShare*title[i])
 	}
 	sum += r.pairs(s, tokens)
 	words := strings.Count(u.text, " ") + 1
@@ -292,22 +321,20 @@ func (r *ranking) score(s *scored, u unit, title, section []float64, tokens []st
 		sum *= 0.5
 	}
 	if u.kind == sentenceUnit && !u.isTitle && !strings.ContainsAny(u.text[len(u.text)-1:], ".!?:)\"") && !strings.HasSuffix(u.text, "”") {
-		sum *= K.Fragment
+		sum *= fragmentShare
 	}
 	if aboutPage.MatchString(u.text) {
-		sum *= K.Meta
+		sum *= announceShare
 	}
 	if invitation.MatchString(u.text) && !invitation.MatchString(r.question.text) {
-		sum *= 0.6
+		sum *= inviteShare
 	}
-	sum *= 1 + K.Cue*cueBonus(r.question, s, u)
-	return sum * (1 + K.Rank/float64(1+s.passage))
+	sum *= 1 + cueBonus(r.question, s, u)
+	return sum * (1 + rankShare/float64(1+s.passage))
 }
 
 // aboutPage matches sentences that announce content instead of being it.
 var aboutPage = regexp.MustCompile(`(?i)^(learn|discover|explore|find out|see|watch|read|hear|join|get) (how|about|what|why|more|the)\b|^(this|in this|the following|here) (section|guide|page|article|resource|post|event|session|webinar|talk|presentation|video|blog|tutorial)\b`)
-
-var K = struct{ Context, Section, Title, Page, Fragment, Meta, Rank, Pair, Cue, Share float64 }{1, 0.5, 0.3, 0.2, 0.6, 0.4, 0.2, 0.2, 1, 0.5}
 
 var invitation = regexp.MustCompile(`(?i)\b(send (us )?an email|e-?mail us|contact us|learn more|read more|sign up|join (us|our|the)|register (now|here)|check out|stay tuned|follow us|find out more)\b`)
 
@@ -321,7 +348,7 @@ func (r *ranking) pairs(s *scored, tokens []string) float64 {
 		}
 		for k := 1; k < len(tokens); k++ {
 			if tokens[k-1] == terms[i-1].stems[0] && tokens[k] == terms[i].stems[0] {
-				sum += K.Pair * (terms[i].weight + terms[i-1].weight)
+				sum += pairShare * (terms[i].weight + terms[i-1].weight)
 				break
 			}
 		}
@@ -333,6 +360,7 @@ var (
 	hasNumber   = regexp.MustCompile(`(?i)[0-9]|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|once|twice|half|monthly|weekly|daily|yearly|annually|uno|dos|tres|cuatro|cinco|diez|cien|mil)\b`)
 	hasDate     = regexp.MustCompile(`(?i)\b(1[89]|20)[0-9]{2}\b|\b(january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? [0-9]|\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b[0-9]{1,2}(:[0-9]{2})? ?[ap]\.?m|\b[0-9]+ (business |working )?(days?|weeks?|months?|years?|hours?)\b|\b(within|daily|weekly|monthly)\b|\b(enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b`)
 	hasPrice    = regexp.MustCompile(`(?i)[$€£][0-9]|\b(free|no cost|no charge|no fee|fees?|percent|usd|dollars?|gratis|gratuito)\b|[0-9]%`)
+	hasAddress  = regexp.MustCompile(`(?i)https?://|\b[a-z0-9-]+\.(gov|com|org|net|mil|edu|io|eu)\b|@`)
 	hasReason   = regexp.MustCompile(`(?i)\b(because|since|so that|in order to|due to|reason|therefore|as a result|helps?|allows?|means|porque|debido)\b`)
 	hasDigit    = regexp.MustCompile(`[0-9]`)
 	hasContrast = regexp.MustCompile(`(?i)\b(while|whereas|unlike|but|however|instead|rather|on the other hand|in contrast|compared|than|mientras)\b`)
@@ -353,23 +381,25 @@ func cueBonus(q question, s *scored, u unit) float64 {
 	}
 	switch q.cue {
 	case cueWhen:
-		return yes(hasDate.MatchString(text), 0.7)
+		return yes(hasDate.MatchString(text), 0.85)
 	case cueAmount:
-		return yes(hasNumber.MatchString(text), 0.5)
+		return yes(hasNumber.MatchString(text), 0.6)
 	case cuePrice:
-		return yes(hasPrice.MatchString(text), 0.7)
+		return yes(hasPrice.MatchString(text), 0.85)
 	case cueWho:
-		return yes(hasName(u.text), 0.25)
+		return yes(hasName(u.text), 0.3)
+	case cueAddress:
+		return yes(hasAddress.MatchString(u.text), 0.5)
 	case cueWhy:
-		return yes(hasReason.MatchString(u.text), 0.25)
+		return yes(hasReason.MatchString(u.text), 0.3)
 	case cueList:
-		return yes(u.kind != sentenceUnit || u.isTitle || strings.HasSuffix(u.text, ":"), 0.35)
+		return yes(u.kind != sentenceUnit || u.isTitle || strings.HasSuffix(u.text, ":"), 0.4)
 	case cueHowTo:
-		return yes(u.kind == itemUnit || u.isTitle || strings.HasSuffix(u.text, ":"), 0.3)
+		return yes(u.kind == itemUnit || u.isTitle || strings.HasSuffix(u.text, ":"), 0.35)
 	case cueDefinition:
-		return yes(defines(q, u.text), 0.7)
+		return yes(defines(q, u.text), 0.85)
 	case cueComparison:
-		return yes(hasContrast.MatchString(u.text), 0.2) + yes(defines(q, u.text), 0.6)
+		return yes(hasContrast.MatchString(u.text), 0.25) + yes(defines(q, u.text), 0.7)
 	}
 	return 0
 }
@@ -424,10 +454,13 @@ func (r *ranking) judge(sections, wholes [][]float64) {
 		return
 	}
 	whole := wholes[r.units[r.best].passage]
-	covered, sum, trust := 0.0, 0.0, 1.0
+	covered, unknown, sum, trust := 0.0, 0.0, 0.0, 1.0
 	for i, t := range r.question.terms {
 		sum += t.claim
 		covered += t.claim * sections[r.best][i]
+		if !t.known && !t.akin && !t.frame && passageLang(r.passages[r.units[r.best].passage], r.question) == r.question.lang {
+			unknown += t.claim
+		}
 		switch {
 		case !t.named || t.topic || whole[i] >= 0.5:
 		case t.known && t.literal == nil:
@@ -437,6 +470,6 @@ func (r *ranking) judge(sections, wholes [][]float64) {
 		}
 	}
 	if sum > 0 {
-		r.coverage = trust * covered / sum
+		r.coverage = trust * covered / sum * (1 - unknown/sum)
 	}
 }

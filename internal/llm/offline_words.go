@@ -141,7 +141,57 @@ dog pet puppy
 article articles content
 maintain maintenance care`), "\n")
 
-// topicLeads open a follow-up that leans on the question before it.
+// forms are English words whose forms no stemmer brings together.
+var forms = strings.Split(strings.TrimSpace(`
+give gave given
+begin began begun
+build built
+buy bought
+sell sold
+send sent
+pay paid
+hold held
+lead led
+meet met
+teach taught
+speak spoke spoken
+choose chose chosen
+run ran
+grow grew grown
+fall fell fallen
+rise rose risen
+leave left
+lose lost
+find found
+keep kept
+tell told
+think thought
+know knew known
+see saw seen
+show shown
+get got gotten
+come came
+go went gone
+become became
+break broke broken
+drive drove driven
+spend spent
+say said
+make made
+take took taken
+write wrote written
+win won
+feel felt
+bring brought
+draw drew drawn
+throw threw thrown
+understand understood
+child children
+man men
+woman women
+person people`), "\n")
+
+// pronouns make a follow-up lean on the question before it.
 var pronouns = wordSet(`it its they them their theirs that this those these one ones he she him her his hers there then same both
 	eso esto ese esa esos esas aquel ello ellos ellas lo su sus mismo allí
 	هذا هذه ذلك تلك هو هي هم`)

@@ -13,9 +13,10 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// specExamples returns the Markdown of the CommonMark examples that goldmark
-// ships with its source.
-func specExamples(t testing.TB) []string {
+type specExample struct{ Markdown, HTML, Section string }
+
+// readSpec returns the CommonMark examples that goldmark ships with its source.
+func readSpec(t testing.TB) []specExample {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/goldmark").Output()
 	if err != nil {
@@ -25,18 +26,41 @@ func specExamples(t testing.TB) []string {
 	if err != nil {
 		t.Skipf("SKIPPED: no CommonMark examples: %v", err)
 	}
-	var examples []struct{ Markdown string }
+	var examples []specExample
 	if err := json.Unmarshal(raw, &examples); err != nil {
 		t.Fatal(err)
 	}
 	if len(examples) < 600 {
 		t.Fatalf("only %d CommonMark examples", len(examples))
 	}
+	return examples
+}
+
+func specExamples(t testing.TB) []string {
+	t.Helper()
 	var src []string
-	for _, e := range examples {
+	for _, e := range readSpec(t) {
 		src = append(src, e.Markdown)
 	}
 	return src
+}
+
+// The rules for Chinese, Japanese and Korean text change nothing elsewhere.
+func TestEmphasisFollowsTheSpecification(t *testing.T) {
+	plain := strings.NewReplacer(` dir="auto"`, "", "\n", "", "&quot;", "&#34;", " />", ">", ` title="a"`, "")
+	count := 0
+	for _, e := range readSpec(t) {
+		if e.Section != "Emphasis and strong emphasis" || strings.Contains(e.Markdown, "<") || strings.Contains(e.Markdown, "](") {
+			continue
+		}
+		count++
+		if got, _ := Page(e.Markdown); plain.Replace(got) != plain.Replace(e.HTML) {
+			t.Errorf("%q\ngot  %swant %s", e.Markdown, got, e.HTML)
+		}
+	}
+	if count < 100 {
+		t.Errorf("only %d examples", count)
+	}
 }
 
 // difference renders src in random parts with a boundary rule and returns the
@@ -53,7 +77,8 @@ func difference(t testing.TB, rng *rand.Rand, src string, rule func([]byte, ast.
 		n := min(1+rng.IntN(1+rng.IntN(12)), len(rest))
 		s.Write(rest[:n])
 		rest = rest[n:]
-		for _, b := range s.Render(false) {
+		_, tail := s.Update(false)
+		for _, b := range tail {
 			if rule == nil {
 				checkHTML(t, src, b.HTML)
 			}
@@ -61,6 +86,9 @@ func difference(t testing.TB, rng *rand.Rand, src string, rule func([]byte, ast.
 	}
 	if got := joined(s.Render(true)); got != want {
 		return "got  " + got + "want " + want
+	}
+	if rule == nil {
+		checkHTML(t, src, want)
 	}
 	return ""
 }

@@ -56,9 +56,9 @@ func TestFrames(t *testing.T) {
 		case "escaped", "placeholder as link", "controls": // their brackets are text
 			continue
 		}
-		splits(f.src, func(parts []string) {
+		for _, parts := range small(f.src) {
 			replay(t, testOptions(), parts, frameChecker(t, f.src, strings.Contains(f.want, "\ufffd")))
-		})
+		}
 	}
 }
 
@@ -124,8 +124,8 @@ func TestLongNumberList(t *testing.T) {
 		start := time.Now()
 		for _, r := range list.String()[:n] {
 			s.Write(string(r))
-			if html := joined(s.Render(false)); strings.ContainsAny(html, "[,") {
-				t.Fatalf("unfinished list shown: %.100s", html)
+			if _, tail := s.Update(false); strings.ContainsAny(joined(tail), "[,") {
+				t.Fatalf("unfinished list shown: %.100s", joined(tail))
 			}
 		}
 		elapsed := time.Since(start)
@@ -205,4 +205,26 @@ func TestStreamsAreIndependent(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// An ordinary answer only ever grows: no block changes its element and no
+// text is taken back, whatever the pace.
+func TestOrdinaryAnswerOnlyGrows(t *testing.T) {
+	src := answer(8 << 10)
+	tags := regexp.MustCompile(`<[^>]*>`)
+	s := NewStream(testOptions())
+	at, before := 0, ""
+	for i := 0; i < len(src); i += 4 {
+		s.Write(src[i:min(i+4, len(src))])
+		settled, tail := s.Update(false)
+		if len(tail) != 1 {
+			before = ""
+			continue
+		}
+		now := tagName.FindString(tail[0].HTML) + tags.ReplaceAllString(tail[0].HTML, "")
+		if at == len(settled) && !strings.HasPrefix(now, before) {
+			t.Fatalf("%q became %q", before, now)
+		}
+		at, before = len(settled), now
+	}
 }

@@ -7,7 +7,7 @@ import (
 
 const (
 	maxHeldLine = 4096 // bytes of a table row that is held back
-	maxHeldRun  = 64   // backticks looked at from the end
+	maxHeldRun  = 64   // bytes of a run of one character that may be markup
 	flickerLine = 8    // bytes of a line that may still become anything
 )
 
@@ -101,12 +101,11 @@ func (t *tracker) endLine(buf []byte) {
 		if char == t.fence && n >= t.length && indent <= t.indent+3 && len(info) == 0 {
 			t.fence = 0
 		}
+	case n >= 3 && indent <= 3 && (char == '~' || bytes.IndexByte(info, '`') < 0):
+		t.fence, t.length, t.indent = char, n, indent
+		t.sources = sourceList{}
 	default:
 		t.sources.line(buf, t.line, line)
-		if n >= 3 && indent <= 3 && (char == '~' || bytes.IndexByte(info, '`') < 0) {
-			t.fence, t.length, t.indent = char, n, indent
-			break
-		}
 		row = isRow(line)
 	}
 	t.header = -1
@@ -138,12 +137,16 @@ func isRow(line []byte) bool {
 }
 
 // end returns where the text ends if nothing follows: before the model's own
-// list of sources.
+// list of sources, and before a marker that was cut off by a stop.
 func (t *tracker) end(buf []byte) int {
 	if t.fence != 0 {
 		return len(buf)
 	}
-	return t.sources.end(buf, t.line)
+	end := t.sources.end(buf, t.line)
+	if t.at >= 0 && t.marker.cutOff() {
+		end = min(end, t.at)
+	}
+	return end
 }
 
 // visible returns how much of buf can be shown without taking it back later.

@@ -1,10 +1,66 @@
 package markdown
 
 import (
+	"bytes"
 	"html"
 	"net/url"
 	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
 )
+
+// linkParser is goldmark's, kept from reading a long line to its end for each
+// of many links that never close.
+type linkParser struct {
+	parser.InlineParser
+	parser.CloseBlocker
+}
+
+func newLinkParser() linkParser {
+	p := parser.NewLinkParser()
+	return linkParser{p, p.(parser.CloseBlocker)}
+}
+
+func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	if line, _ := block.PeekLine(); bytes.HasPrefix(line, []byte("](")) && !closesSoon(line[2:]) {
+		block = withoutDestination{block}
+	}
+	return p.InlineParser.Parse(parent, block, pc)
+}
+
+// withoutDestination hides what follows a link's text, so that it stays text.
+type withoutDestination struct{ text.Reader }
+
+func (withoutDestination) Peek() byte { return ' ' }
+
+// closesSoon reports whether a destination may end within reach.
+func closesSoon(dest []byte) bool {
+	if len(dest) <= maxDestination {
+		return true
+	}
+	dest = bytes.TrimLeft(dest, " ")
+	depth := 0
+	for i, c := range dest[:min(len(dest), maxDestination)] {
+		switch {
+		case i == 0 && c == '<':
+			return bytes.IndexByte(dest[:min(len(dest), maxDestination)], '>') > 0
+		case c == '(':
+			if depth++; depth > maxParens {
+				return false
+			}
+		case c == ')':
+			if depth--; depth < 0 {
+				return true
+			}
+		case c <= ' ':
+			rest := bytes.TrimLeft(dest[i:], " \n")
+			return len(rest) == 0 || rest[0] == ')' || rest[0] == '"' || rest[0] == '\''
+		}
+	}
+	return false
+}
 
 // href returns the destination of a link as it may stand in an href attribute,
 // not yet escaped for HTML. dest is the raw destination of the Markdown, or

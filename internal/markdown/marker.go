@@ -16,10 +16,11 @@ import (
 //	blank   = "[" word [ ":" anything ] "]"              a placeholder, removed
 
 const (
-	maxDigits      = 6   // longest number; also keeps sums far from overflow
-	maxRange       = 100 // most numbers one range stands for
-	maxPlaceholder = 80  // runes of a placeholder, and of what follows a dagger
-	maxDestination = 512 // runes of a discarded link destination
+	maxDigits      = 6    // longest number; also keeps sums far from overflow
+	maxRange       = 100  // most numbers one range stands for
+	maxPlaceholder = 80   // runes of a placeholder, and of what follows a dagger
+	maxParens      = 32   // depth of parentheses in a link destination
+	maxDestination = 1024 // length of a link destination
 )
 
 // placeholders are the words models write in brackets where a number belongs.
@@ -85,6 +86,12 @@ func (m *markerScan) linkStarted() bool { return m.state >= atDestination }
 
 // whole reports whether the text fed so far is a marker if nothing follows.
 func (m *markerScan) whole() bool { return m.state >= afterClose }
+
+// cutOff reports whether the text fed so far is the start of a marker with a
+// number, and no more than that.
+func (m *markerScan) cutOff() bool {
+	return !m.whole() && (m.state == inNumber || len(m.spans) > 0)
+}
 
 func (m *markerScan) feed(r rune) verdict {
 	switch m.state {
@@ -269,7 +276,9 @@ func (m *markerScan) linkRune(r rune) verdict {
 	case inDestination:
 		switch r {
 		case '(':
-			m.depth++
+			if m.depth++; m.depth > maxParens {
+				return complete
+			}
 		case ')':
 			if m.depth == 0 {
 				return accepted

@@ -53,7 +53,7 @@ func newParser(inline, block, paragraph []util.PrioritizedValue) parser.Parser {
 	}
 	inlines := []util.PrioritizedValue{
 		util.Prioritized(parser.NewCodeSpanParser(), 100),
-		util.Prioritized(parser.NewLinkParser(), 200),
+		util.Prioritized(newLinkParser(), 200),
 		util.Prioritized(parser.NewAutoLinkParser(), 300),
 		util.Prioritized(emphasisParser{}, 500),
 		util.Prioritized(extension.NewLinkifyParser(

@@ -160,6 +160,7 @@ func (w *writer) code(n ast.Node, id, language string) {
 	lines := n.Lines()
 	for i := range lines.Len() {
 		line := lines.At(i)
+		line.ForceNewline = false // the line may still grow
 		w.out = appendEscaped(w.out, string(line.Value(w.src)))
 	}
 	w.raw("</code></pre></div>")

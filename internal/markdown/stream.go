@@ -101,7 +101,7 @@ func (s *Stream) Update(final bool) (settled, tail []Block) {
 	case final:
 		s.buf = s.clean.flush(s.buf)
 		s.hold.advance(s.buf)
-		s.buf = s.buf[:s.hold.end(s.buf)]
+		s.buf = s.buf[:max(s.hold.end(s.buf), s.shown)]
 		s.final = true
 		s.shown = len(s.buf)
 		s.render()

@@ -64,22 +64,31 @@ func settledStay(t testing.TB, before, after []Block) {
 	}
 }
 
-// splits calls f with src cut into two and into three parts everywhere, and
-// into single bytes.
+// splits calls f with src cut into two parts everywhere, into three parts
+// everywhere (of longer texts: at some places), and into runes and bytes.
 func splits(src string, f func(parts []string)) {
-	step := max(1, len(src)/60)
+	step := 1 + len(src)/40
 	for i := 0; i <= len(src); i++ {
 		f([]string{src[:i], src[i:]})
+		if i%step > 0 {
+			continue
+		}
 		for j := i; j <= len(src); j += step {
 			f([]string{src[:i], src[i:j], src[j:]})
 		}
 	}
-	f(strings.Split(src, ""))
+	for _, parts := range small(src) {
+		f(parts)
+	}
+}
+
+// small returns src cut into runes and into bytes.
+func small(src string) [][]string {
 	single := make([]string, len(src))
 	for i := range len(src) {
 		single[i] = src[i : i+1]
 	}
-	f(single)
+	return [][]string{strings.Split(src, ""), single}
 }
 
 const sup = `<sup class="d-cite"><a href="#source-%[1]d" aria-label="Source %[1]d">%[1]d</a></sup>`
@@ -101,6 +110,8 @@ var fixtures = []struct {
 }{
 	{name: "half markers", src: "See [4][2].", want: `<p>See {1}{2}.</p>`},
 	{name: "double brackets", src: "a [[4]], b [1],", want: `<p>a {1}, b {2},</p>`},
+	{name: "cut off", src: "a [4] and [12, 3", want: `<p>a {1} and</p>`, text: "a [4] and "},
+	{name: "cut off wide", src: "a【3†sour", want: `<p>a</p>`, text: "a"},
 	{name: "list and range", src: "a [1, 2] b [3-5]", want: `<p>a {1}{2} b {3}{4}{5}</p>`},
 	{name: "numbers of nothing", src: "a [15, 17] b [12].", want: `<p>a b.</p>`, dropped: 3},
 	{name: "forms", src: "[1][2] [1, 2] [1-3] 【1】 [^1] [1](https://x) (1)",
@@ -125,6 +136,8 @@ var fixtures = []struct {
 	{name: "list of sources", src: "It costs 3 [6].\n\nSources:\n1. files/a.md\n2. files/b.md\n", want: `<p>It costs 3 {1}.</p>`, text: "It costs 3 [6]."},
 	{name: "bold list of sources", src: "Ja [6].\n\n---\n\n**Quellen:**\n\n- [Handbuch](http://x)\n  Seite 2", want: `<p>Ja {1}.</p>`, text: "Ja [6]."},
 	{name: "arabic list of sources", src: "نعم [6].\n\n## المصادر\n\n* دليل", want: `<p>نعم {1}.</p>`, text: "نعم [6]."},
+	{name: "code behind a list of sources", src: "A [1].\n\n[1]: https://x.example\n\n   ```\n   b\n   ```\n\n",
+		want: "<p>A {1}.</p><p>{1}: https://x.example</p><div class=\"code\"><pre tabindex=\"0\"><code>b\n</code></pre></div>"},
 	{name: "title without a list", src: "A\n\nSources:\n- one\n\nBut then more.",
 		want: `<p>A</p><p>Sources:</p><ul><li>one</li></ul><p>But then more.</p>`},
 	{name: "sources in a fence", src: "A\n\n```\nSources:\n- one\n```", want: "<p>A</p><div class=\"code\"><pre tabindex=\"0\"><code>Sources:\n- one\n</code></pre></div>"},

@@ -29,9 +29,9 @@ type analyzer struct {
 	known map[string]string // folded word -> token; "" for a stop word
 	out   []string
 
-	trace bool     // keep the two below
-	words []string // the folded word behind each token
-	extra []int    // tokens that are compounds of their neighbours
+	trace     bool     // keep the two below
+	words     []string // the folded word behind each token
+	compounds []int    // tokens that are compounds of their neighbours
 }
 
 // push adds a token and, when they are asked for, the word it stands for.
@@ -61,7 +61,7 @@ func baseLang(tag string) string {
 
 // tokens analyses text. The result is the caller's.
 func (a *analyzer) tokens(text string) []string {
-	a.out, a.words, a.extra = make([]string, 0, len(text)/8), nil, a.extra[:0]
+	a.out, a.words, a.compounds = make([]string, 0, len(text)/8), nil, a.compounds[:0]
 	if !norm.NFKC.IsNormalString(text) {
 		text = norm.NFKC.String(text)
 	}
@@ -171,8 +171,11 @@ func (a *analyzer) emitWord(word string) {
 		a.emitDotted(p)
 	}
 	if len(parts) >= 2 && len(parts) <= 4 && !strings.ContainsAny(word, ",.") {
-		a.extra = append(a.extra, len(a.out))
+		before := len(a.out)
 		a.emitSimple(strings.Join(parts, "")) // "e-mail", "M-24-08"
+		if len(a.out) > before {
+			a.compounds = append(a.compounds, before)
+		}
 	}
 }
 
@@ -200,7 +203,7 @@ func (a *analyzer) emitDotted(word string) {
 		a.emitToken(a.folded(strings.Join(parts, "")))
 		return
 	}
-	a.extra = append(a.extra, len(a.out))
+	a.compounds = append(a.compounds, len(a.out))
 	a.emitToken(a.folded(word)) // a name: "login.gov"
 	for _, p := range parts {
 		a.emitApostrophe(p)

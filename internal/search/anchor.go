@@ -1,14 +1,48 @@
 package search
 
-import "strings"
+import (
+	"strings"
+	"unicode"
 
-// anchors are the ids of a body's headings on its page, by offset.
-func anchors(body string) map[int]string {
+	"docent/internal/markdown"
+)
+
+// anchors are the ids that a body's headings have on its page, by where the
+// heading starts in the body. The page decides what is a heading: one that it does
+// not show has no id.
+func anchors(body string, parts []block) map[int]string {
 	out := map[int]string{}
-	for _, b := range blocks(body) {
-		if b.kind == headingBlock {
-			out[b.start] = strings.ReplaceAll(strings.ToLower(plain(b.text)), " ", "-")
+	var shown []markdown.Heading
+	for _, b := range parts {
+		if b.kind != headingBlock {
+			continue
+		}
+		if shown == nil {
+			if _, shown = markdown.Page(body); len(shown) == 0 {
+				break
+			}
+		}
+		text := letters(plain(b.text))
+		for i, h := range shown {
+			if letters(h.Text) == text {
+				out[b.start] = h.ID
+				shown = shown[i+1:]
+				break
+			}
+		}
+		if len(shown) == 0 {
+			break
 		}
 	}
 	return out
+}
+
+// letters is what two renderings of one heading have in common.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
 }

@@ -33,8 +33,9 @@ func (c Chunk) Heading() string {
 // not reach over a heading unless both sides are small, and lists, tables and
 // code are kept whole where they fit.
 func Split(body string) []Chunk {
-	s := splitter{body: body, anchors: anchors(body), start: -1}
-	for _, b := range blocks(body) {
+	parts := blocks(body)
+	s := splitter{body: body, anchors: anchors(body, parts), start: -1}
+	for _, b := range parts {
 		s.add(b)
 	}
 	s.flush()

@@ -123,15 +123,6 @@ type document struct {
 	passages   []passage
 }
 
-// length is the number of terms in all passages.
-func (d document) length() int {
-	n := 0
-	for _, p := range d.passages {
-		n += len(p.bodyTerms)
-	}
-	return n
-}
-
 // A passage is a chunk with its analysis.
 type passage struct {
 	Chunk

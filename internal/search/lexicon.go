@@ -12,14 +12,13 @@ import (
 // A lexicon is what ranking knows about the whole index: a snapshot, a little
 // behind the index at most. Whether a passage is found never depends on it.
 type lexicon struct {
-	version         version
-	loaded          time.Time
-	chunks          int
-	averageLength   float64 // of a body, in terms
-	averageDocument float64
-	frequency       map[string]int // term -> chunks that hold it
-	languages       []string       // of the documents, the most common first
-	newest          time.Time      // date of the newest document
+	version       version
+	loaded        time.Time
+	chunks        int
+	averageLength float64        // of a body, in terms
+	frequency     map[string]int // term -> chunks that hold it
+	languages     []string       // of the documents, the most common first
+	newest        time.Time      // date of the newest document
 }
 
 // lexiconAge is how long a snapshot serves while the index changes slowly.
@@ -81,7 +80,6 @@ func loadLexicon(ctx context.Context, d *db.DB, v version) (*lexicon, error) {
 		return nil, err
 	}
 	l.averageLength = max(1, terms/float64(max(1, l.chunks)))
-	l.averageDocument = max(1, terms/float64(max(1, v.Documents)))
 	if l.languages, err = readLanguages(ctx, d); err != nil {
 		return nil, err
 	}

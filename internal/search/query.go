@@ -16,9 +16,8 @@ type variant struct {
 type concept struct {
 	variants []variant
 	word     string // folded, as typed
-	extra    bool   // a compound beside its parts: a bonus, never missed
-	feedback bool
-	cue      bool // says what kind of answer is wanted more than what about
+	compound bool   // a compound beside its parts: a bonus, never missed
+	cue      bool   // says what kind of answer is wanted more than what about
 	idf      float64
 	known    bool // some variant stands in the index
 }
@@ -68,10 +67,10 @@ func parseQuery(text string, langs []string) []concept {
 func wordConcepts(word string, analyzers []*analyzer) []concept {
 	first := analyzers[0]
 	tokens := first.tokens(word)
-	extra := slices.Clone(first.extra)
+	compounds := slices.Clone(first.compounds)
 	out := make([]concept, len(tokens))
 	for i, t := range tokens {
-		out[i] = concept{variants: []variant{{t, 1}}, word: first.words[i], extra: slices.Contains(extra, i)}
+		out[i] = concept{variants: []variant{{t, 1}}, word: first.words[i], cue: cueWords[first.words[i]], compound: slices.Contains(compounds, i)}
 	}
 	for _, a := range analyzers[1:] {
 		other := a.tokens(word)

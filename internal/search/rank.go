@@ -5,115 +5,45 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // tuning holds the parameters of the ranking.
 type tuning struct {
-	saturation, lengthShare      float64
-	title, heading               float64 // weights of the fields; the body's is 1
-	near, nearTitle              float64 // what neighbours in the question gain by standing near each other
-	document, second             float64 // what the rest of a document adds
-	coverage                     float64 // how much missing parts of the question cost
-	extra, cue                   float64 // weights of compounds and of words about the kind of answer
-	recency                      float64
-	expand                       float64
-	fbDocs, fbTerms, fbWeight    float64
-	whole, wholeLength, wholeSat float64
+	saturation  float64 // how soon more of the same term stops counting
+	lengthShare float64 // how much a passage's length counts against it, 0 to 1
+	title       float64 // weight of a term in the title; in the body it is 1
+	heading     float64 // weight of a term in the headings above the passage
+	near        float64 // what neighbours in the question gain by standing near each other
+	nearTitle   float64 // the same in the title
+	document    float64 // share of the score for what the whole document holds
+	second      float64 // share of the score of the document's second best passage
+	compound    float64 // weight of a compound beside its parts
+	cue         float64 // weight of words that say what kind of answer is wanted
+	recency     float64 // what the newest document gains over a very old one
 }
 
-var defaultTuning = tuning{saturation: 1.6, lengthShare: 0.4, title: 2.5, heading: 2.5, near: 0.2, nearTitle: 0.2, document: 0.25, second: 0.15,
-	coverage: 0, extra: 0.7, cue: 0.3, recency: 0.08, expand: 0.4, fbDocs: 10, fbTerms: 12, fbWeight: 0, whole: 0, wholeLength: 0.5, wholeSat: 2}
+var defaultTuning = tuning{
+	saturation: 1.6, lengthShare: 0.4, title: 2.5, heading: 2.5, near: 0.2, nearTitle: 0.2,
+	document: 0.2, second: 0.15, compound: 0.7, cue: 0.3, recency: 0.08,
+}
 
 type scoredChunk struct {
 	id    int64
 	score float64
 }
 
-// rank scores candidates and orders them, the best first.
-func rank(q Query, lex *lexicon, concepts []concept, cands []candidate, t tuning) []scoredChunk {
-	first := rankOnce(q, lex, concepts, cands, t)
-	if t.fbWeight == 0 {
-		return first
-	}
-	more := feedback(lex, concepts, cands, first, t)
-	total := 0.0
-	for _, c := range concepts {
-		total += c.idf
-	}
-	sum := 0.0
-	for _, c := range more {
-		sum += c.idf
-	}
-	for i := range more {
-		more[i].idf *= t.fbWeight * total / sum
-	}
-	return rankOnce(q, lex, append(slices.Clone(concepts), more...), cands, t)
-}
-
-func rankOnce(q Query, lex *lexicon, concepts []concept, cands []candidate, t tuning) []scoredChunk {
-	r := newRanking(lex, concepts, t)
-	type doc struct {
-		best, second float64
-		n            int
-		tf           []float64
-		covered      []float64
-	}
-	docs := map[int64]*doc{}
-	passages := make([]float64, len(cands))
-	for i, c := range cands {
-		score, has, raw := r.passage(c)
-		passages[i] = score
-		d := docs[documentOf(c.ID)]
-		if d == nil {
-			d = &doc{covered: make([]float64, len(concepts))}
-			docs[documentOf(c.ID)] = d
-		}
-		d.n++
-		if d.tf == nil {
-			d.tf = make([]float64, r.uses)
-		}
-		for u := range raw {
-			d.tf[u] += raw[u]
-		}
-		if score > d.best {
-			d.best, d.second = score, d.best
-		} else {
-			d.second = max(d.second, score)
-		}
-		for g, h := range has {
-			d.covered[g] = max(d.covered[g], h)
-		}
-	}
-	out := make([]scoredChunk, len(cands))
-	for i, c := range cands {
-		d := docs[documentOf(c.ID)]
-		s := (1-t.document)*passages[i] + t.document*r.share(d.covered)/math.Sqrt(1+math.Log(float64(d.n))) + t.second*d.second
-		if t.whole > 0 {
-			s = (1-t.whole)*s + t.whole*r.wholeScore(d.tf, 1-t.wholeLength+t.wholeLength*float64(c.DocLength)/lex.averageDocument)
-		}
-		if c.Date != nil && !lex.newest.IsZero() {
-			age := lex.newest.Sub(*c.Date).Hours() / 24 / 365
-			s *= 1 + t.recency*math.Exp(-age/4)
-		}
-		out[i] = scoredChunk{c.ID, min(s, 1)}
-	}
-	slices.SortFunc(out, func(a, b scoredChunk) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
-	})
-	return out
-}
-
 // A ranking scores passages for one question.
 type ranking struct {
+	tuning
 	lex      *lexicon
 	concepts []concept
 	terms    map[string][]use
 	uses     int
 	total    float64 // what all concepts say together
-	t        tuning
 }
 
-// A use is where in the question a term belongs.
+// A use is a place in the question that a term stands for.
 type use struct {
 	n       int // of all uses
 	concept int
@@ -121,20 +51,21 @@ type use struct {
 }
 
 func newRanking(lex *lexicon, concepts []concept, t tuning) *ranking {
-	r := &ranking{lex: lex, concepts: slices.Clone(concepts), terms: map[string][]use{}, t: t}
-	for g := range r.concepts {
-		c := &r.concepts[g]
-		if c.extra && !c.feedback {
-			c.idf *= t.extra
+	r := &ranking{tuning: t, lex: lex, concepts: concepts, terms: map[string][]use{}}
+	for g, c := range concepts {
+		weight := 1.0
+		switch {
+		case c.compound:
+			weight = t.compound
+		case c.cue:
+			weight = t.cue
 		}
-		if c.cue {
-			c.idf *= t.cue
-		}
-		if !c.extra {
-			r.total += c.idf
+		if !c.compound {
+			r.total += weight * c.idf
 		}
 		for _, v := range c.variants {
-			r.terms[v.term] = append(r.terms[v.term], use{r.uses, g, r.weight(v) * min(c.idf, lex.idf(lex.frequency[v.term]))})
+			gain := v.weight * weight * min(c.idf, lex.idf(lex.frequency[v.term]))
+			r.terms[v.term] = append(r.terms[v.term], use{r.uses, g, gain})
 			r.uses++
 		}
 	}
@@ -144,30 +75,98 @@ func newRanking(lex *lexicon, concepts []concept, t tuning) *ranking {
 	return r
 }
 
-func (r *ranking) weight(v variant) float64 {
-	if v.weight >= 0.7 {
-		return v.weight
-	}
-	return v.weight * r.t.expand
+// A pageTally is what a document's candidates say together.
+type pageTally struct {
+	passages     int
+	best, second float64
+	holds        []float64 // of every concept, as in [ranking.passage]
 }
 
-// passage scores one passage from 0 to about 1 and tells how much of every
-// concept it holds, from 0 to its idf.
-func (r *ranking) passage(c candidate) (float64, []float64, []float64) {
-	n := len(r.concepts)
+func (p *pageTally) add(score float64, holds []float64) {
+	p.passages++
+	if score > p.best {
+		p.best, p.second = score, p.best
+	} else {
+		p.second = max(p.second, score)
+	}
+	for g, h := range holds {
+		p.holds[g] = max(p.holds[g], h)
+	}
+}
+
+// rank scores candidates and orders them, the best first. lang is the preferred
+// language.
+func (r *ranking) rank(cands []candidate, lang string) []scoredChunk {
+	pages := map[int64]*pageTally{}
+	out := make([]scoredChunk, len(cands))
+	for i := range cands {
+		score, holds := r.passage(&cands[i])
+		out[i] = scoredChunk{cands[i].ID, score}
+		p := pages[documentOf(cands[i].ID)]
+		if p == nil {
+			p = &pageTally{holds: make([]float64, len(r.concepts))}
+			pages[documentOf(cands[i].ID)] = p
+		}
+		p.add(score, holds)
+	}
+	for i := range out {
+		p := pages[documentOf(out[i].id)]
+		// A long document holds much of everything.
+		page := r.share(p.holds) / math.Sqrt(1+math.Log(float64(p.passages)))
+		score := (1-r.document)*out[i].score + r.document*page + r.second*p.second
+		score *= 1 + r.recency*r.newness(cands[i].Date)
+		if cands[i].inOtherLanguage(lang) {
+			score *= otherLanguage
+		}
+		out[i].score = min(score, 1)
+	}
+	slices.SortStableFunc(out, func(a, b scoredChunk) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+// otherLanguage is what a passage counts when its page exists in the language
+// that is preferred.
+const otherLanguage = 0.6
+
+func (c *candidate) inOtherLanguage(lang string) bool {
+	if lang == "" || c.Lang == lang {
+		return false
+	}
+	return strings.Contains(c.Languages, `"`+lang+`"`)
+}
+
+// newness is 1 for the newest document and falls to 0 with the years before it.
+func (r *ranking) newness(date *time.Time) float64 {
+	if date == nil || r.lex.newest.IsZero() {
+		return 0
+	}
+	years := r.lex.newest.Sub(*date).Hours() / 24 / 365
+	return math.Exp(-max(years, 0) / 4)
+}
+
+// share is how much of the question is held, from 0 to 1.
+func (r *ranking) share(holds []float64) float64 {
+	sum := 0.0
+	for g, h := range holds {
+		if !r.concepts[g].compound {
+			sum += h
+		}
+	}
+	return sum / r.total
+}
+
+// passage scores one passage from 0 to about 1, and tells how much of every
+// concept it holds: all that the concept says, less for words that only come near.
+func (r *ranking) passage(c *candidate) (score float64, holds []float64) {
 	tf := make([]float64, r.uses)
-	raw := make([]float64, r.uses)
-	gain := make([]float64, r.uses)
-	places, titlePlaces := make([][]int, n), make([][]int, n)
-	owner := make([]int, r.uses)
-	add := func(terms string, weight float64, places [][]int) {
+	body, title := make([][]int, len(r.concepts)), make([][]int, len(r.concepts))
+	holds = make([]float64, len(r.concepts))
+	count := func(terms string, weight float64, places [][]int) {
 		pos := 0
 		for term := range strings.SplitSeq(terms, " ") {
 			for _, u := range r.terms[term] {
 				tf[u.n] += weight
-				raw[u.n]++
-				gain[u.n] = u.gain
-				owner[u.n] = u.concept
+				holds[u.concept] = max(holds[u.concept], u.gain)
 				if places != nil {
 					places[u.concept] = append(places[u.concept], pos)
 				}
@@ -175,56 +174,41 @@ func (r *ranking) passage(c candidate) (float64, []float64, []float64) {
 			pos++
 		}
 	}
-	t := r.t
-	norm := 1 - t.lengthShare + t.lengthShare*float64(c.Length)/r.lex.averageLength
-	add(c.TitleTerms, t.title, titlePlaces)
-	add(c.HeadingTerms, t.heading, nil)
-	add(c.BodyTerms, 1/norm, places)
-	has := make([]float64, n)
-	got := make([]float64, n)
-	for u := range tf {
-		if tf[u] > 0 {
-			g := owner[u]
-			has[g] = max(has[g], gain[u])
-			got[g] = max(got[g], gain[u]*tf[u]/(tf[u]+t.saturation))
+	norm := 1 - r.lengthShare + r.lengthShare*float64(c.Length)/r.lex.averageLength
+	count(c.TitleTerms, r.title, title)
+	count(c.HeadingTerms, r.heading, nil)
+	count(c.BodyTerms, 1/norm, body)
+
+	// Of the words for one concept the one that says most counts.
+	got := make([]float64, len(r.concepts))
+	for _, uses := range r.terms {
+		for _, u := range uses {
+			got[u.concept] = max(got[u.concept], u.gain*tf[u.n]/(tf[u.n]+r.saturation))
 		}
 	}
-	score := 0.0
-	for g := range got {
-		score += got[g]
+	for _, g := range got {
+		score += g
 	}
-	near := 0.0
-	for g := 0; g+1 < n; g++ {
-		if r.concepts[g+1].feedback {
-			break
-		}
-		pair := min(has[g], has[g+1])
-		if d := distance(places[g], places[g+1]); d > 0 && d <= 8 {
-			near += t.near * pair / math.Sqrt(float64(d))
-		}
-		if d := distance(titlePlaces[g], titlePlaces[g+1]); d > 0 && d <= 3 {
-			near += t.nearTitle * pair / math.Sqrt(float64(d))
-		}
+	for g := range len(r.concepts) - 1 {
+		pair := min(holds[g], holds[g+1])
+		score += r.near * pair * nearness(body[g], body[g+1], 8)
+		score += r.nearTitle * pair * nearness(title[g], title[g+1], 3)
 	}
-	s := (score + near) / r.total
-	if t.coverage > 0 {
-		s *= math.Pow(r.share(has), t.coverage)
-	}
-	return s, has, raw
+	return score / r.total, holds
 }
 
-// share is how much of the question passages hold that have these parts of it.
-func (r *ranking) share(has []float64) float64 {
-	sum := 0.0
-	for g, h := range has {
-		if !r.concepts[g].extra {
-			sum += h
-		}
+// nearness is 1 for two terms side by side, less the further they are apart, and 0
+// beyond limit.
+func nearness(a, b []int, limit int) float64 {
+	d := distance(a, b)
+	if d == 0 || d > limit {
+		return 0
 	}
-	return sum / r.total
+	return 1 / math.Sqrt(float64(d))
 }
 
-// distance is the smallest distance between two lists of positions; 0 for none.
+// distance is the smallest distance of two different positions from two ascending
+// lists; 0 when there is none.
 func distance(a, b []int) int {
 	best := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -240,20 +224,4 @@ func distance(a, b []int) int {
 		}
 	}
 	return best
-}
-
-func (r *ranking) wholeScore(tf []float64, norm float64) float64 {
-	got := make([]float64, len(r.concepts))
-	for _, uses := range r.terms {
-		for _, u := range uses {
-			if x := tf[u.n] / norm; x > 0 {
-				got[u.concept] = max(got[u.concept], u.gain*x/(x+r.t.wholeSat))
-			}
-		}
-	}
-	sum := 0.0
-	for _, g := range got {
-		sum += g
-	}
-	return sum / r.total
 }

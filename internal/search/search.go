@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"docent/internal/account"
@@ -58,7 +59,7 @@ func (e *Engine) Search(ctx context.Context, q Query) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	concepts := e.understand(q, lex)
+	concepts := understand(q, lex)
 	if len(concepts) == 0 {
 		return nil, nil
 	}
@@ -66,7 +67,7 @@ func (e *Engine) Search(ctx context.Context, q Query) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	scored := rank(q, lex, concepts, cands, defaultTuning)
+	scored := newRanking(lex, concepts, defaultTuning).rank(cands, q.Lang)
 	limit := q.Limit
 	if limit <= 0 {
 		limit = defaultLimit
@@ -112,106 +113,103 @@ func (e *Engine) candidates(ctx context.Context, q Query, lex *lexicon, concepts
 	return out, nil
 }
 
-// Bounds of the preselection, in passages: what all terms together may match, and
-// from what share of the index on a term only counts when there is no rarer one.
+// Bounds of the preselection: how many passages all terms together may match, and
+// from what share of the index on a term only serves when there is no rarer one.
 const (
-	postingsBudget = 40_000
-	commonShare    = 0.2
+	postingsBudget = 15_000
+	commonShare    = 0.1
+	synonymShare   = 0.05
 )
 
-// preselect orders the ids of all passages that hold terms of the question.
-func (e *Engine) preselect(ctx context.Context, lex *lexicon, concepts []concept) ([]int64, error) {
-	type source struct {
-		concept int
-		weight  float64
-		title   bool
-	}
-	var terms []string
-	var sources []source
+// A lookup is a term to look up and what a passage that holds it gains.
+type lookup struct {
+	term    string
+	concept int
+	gain    float64
+}
+
+// lookups chooses the terms by which passages are preselected. Every concept is
+// looked for in titles.
+func lookups(lex *lexicon, concepts []concept) []lookup {
 	byRarity := make([]int, len(concepts))
 	for i := range byRarity {
 		byRarity[i] = i
 	}
 	slices.SortStableFunc(byRarity, func(a, b int) int { return cmp.Compare(concepts[b].idf, concepts[a].idf) })
+	var out []lookup
 	budget, chosen := postingsBudget, 0
 	for _, i := range byRarity {
-		for _, v := range concepts[i].variants {
+		c := concepts[i]
+		for _, v := range c.variants {
 			n := lex.frequency[v.term]
-			terms, sources = append(terms, titleMark+v.term), append(sources, source{i, v.weight, true})
-			if chosen >= 2 && (n > budget || float64(n) > commonShare*float64(lex.chunks)) {
+			gain := v.weight * min(c.idf, lex.idf(n))
+			out = append(out, lookup{titleMark + v.term, i, gain})
+			share := commonShare
+			if v.weight <= synonymWeight {
+				share = synonymShare
+			}
+			if chosen >= 2 && (n > budget || float64(n) > share*float64(lex.chunks)) {
 				continue
 			}
 			budget -= n
-			terms, sources = append(terms, v.term), append(sources, source{i, v.weight, false})
+			out = append(out, lookup{v.term, i, gain})
 		}
-		if concepts[i].known {
+		if c.known {
 			chosen++
 		}
+	}
+	return out
+}
+
+// A tally adds up what something gains; of the words for one concept, which come
+// one after the other, the best counts.
+type tally struct {
+	sum     float64
+	concept int
+	best    float64
+}
+
+func count(tallies map[int64]tally, id int64, l lookup) {
+	t, ok := tallies[id]
+	if !ok || t.concept != l.concept {
+		t.concept, t.best = l.concept, 0
+	}
+	if l.gain > t.best {
+		t.sum += l.gain - t.best
+		t.best = l.gain
+	}
+	tallies[id] = t
+}
+
+// titleShare is what a term in the title adds to passages of its document before
+// they are read.
+const titleShare = 0.5
+
+// preselect orders the ids of all passages worth reading, the most promising first.
+func (e *Engine) preselect(ctx context.Context, lex *lexicon, concepts []concept) ([]int64, error) {
+	chosen := lookups(lex, concepts)
+	terms := make([]string, len(chosen))
+	for i, l := range chosen {
+		terms[i] = l.term
 	}
 	lists, err := postings(ctx, e.db, terms)
 	if err != nil {
 		return nil, fmt.Errorf("look terms up: %w", err)
 	}
-
-	// Of a concept's variants the best one counts.
-	type tally struct {
-		sum  float64
-		last int
-		add  float64
-	}
-	scores := map[int64]*tally{}
-	count := func(id int64, concept int, add float64) {
-		t := scores[id]
-		if t == nil {
-			t = &tally{last: -1}
-			scores[id] = t
-		}
-		if t.last != concept {
-			t.last, t.add = concept, 0
-		}
-		if add > t.add {
-			t.sum += add - t.add
-			t.add = add
-		}
-	}
-	titles := map[int64]float64{}
-	documents := map[int64]*tally{}
-	for n, list := range lists {
-		s := sources[n]
-		gain := s.weight * min(concepts[s.concept].idf, lex.idf(len(list)))
+	passages, titles := map[int64]tally{}, map[int64]tally{}
+	for i, list := range lists {
 		for _, id := range list {
-			if s.title {
-				d := documentOf(id)
-				titles[d] = max(titles[d], 0)
-				t := documents[d]
-				if t == nil {
-					t = &tally{last: -1}
-					documents[d] = t
-				}
-				if t.last != s.concept {
-					t.last, t.add = s.concept, 0
-				}
-				if gain > t.add {
-					t.sum += gain - t.add
-					t.add = gain
-				}
+			count(passages, id, chosen[i])
+			if strings.HasPrefix(chosen[i].term, titleMark) {
+				count(titles, documentOf(id), chosen[i])
 			}
-			count(id, s.concept, gain)
 		}
 	}
-	type scored struct {
-		id    int64
-		score float64
+	order := make([]scoredChunk, 0, len(passages))
+	for id, t := range passages {
+		order = append(order, scoredChunk{id, t.sum + titleShare*titles[documentOf(id)].sum})
 	}
-	order := make([]scored, 0, len(scores))
-	for id, t := range scores {
-		s := t.sum
-		if d := documents[documentOf(id)]; d != nil {
-			s += 0.3 * d.sum
-		}
-		order = append(order, scored{id, s})
-	}
-	slices.SortFunc(order, func(a, b scored) int {
+	slices.SortFunc(order, func(a, b scoredChunk) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 	})
 	ids := make([]int64, len(order))

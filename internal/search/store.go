@@ -63,7 +63,7 @@ func putDocuments(ctx context.Context, tx *db.DB, docs []document) error {
 			id := ids[i]<<chunkBits | int64(n)
 			chunks = append(chunks, []any{id, ids[i], clean(p.Heading()), clean(p.Anchor), clean(p.Text), p.Start, p.End,
 				strings.Join(p.headingTerms, " "), strings.Join(p.bodyTerms, " "), len(p.bodyTerms)})
-			terms = append(terms, []any{id, strings.Join(distinctTerms(d.titleTerms, p), " ")})
+			terms = append(terms, []any{id, strings.Join(distinctTerms(d.titleTerms, p, n == 0), " ")})
 		}
 	}
 	if err := insertRows(ctx, tx, "insert into search_chunks (id, document_id, heading, anchor, text, start_offset, end_offset, "+
@@ -71,14 +71,20 @@ func putDocuments(ctx context.Context, tx *db.DB, docs []document) error {
 		return err
 	}
 	if tx.Dialect() == db.Postgres {
-		return insertRows(ctx, tx, "insert into search_terms (id, terms)",
-			"(cast(? as bigint), array_to_tsvector(string_to_array(?, ' ')))", terms)
+		if err := insertRows(ctx, tx, "insert into search_terms (id, terms)",
+			"(cast(? as bigint), array_to_tsvector(string_to_array(?, ' ')))", terms); err != nil {
+			return err
+		}
+		// Else every search would read through the list of pending entries.
+		_, err := tx.Exec(ctx, "select gin_clean_pending_list('search_terms_terms')")
+		return err
 	}
 	return insertRows(ctx, tx, "insert into search_terms (rowid, terms)", "(?, ?)", terms)
 }
 
-// distinctTerms are the terms that a passage is found by.
-func distinctTerms(title []string, p passage) []string {
+// distinctTerms are the terms that a passage is found by; the first passage of a
+// document also stands for its title.
+func distinctTerms(title []string, p passage, first bool) []string {
 	seen := make(map[string]bool, len(p.bodyTerms)+2*len(title))
 	out := make([]string, 0, len(p.bodyTerms)+2*len(title))
 	add := func(term string) {
@@ -89,7 +95,9 @@ func distinctTerms(title []string, p passage) []string {
 	}
 	for _, t := range title {
 		add(t)
-		add(titleMark + t)
+		if first {
+			add(titleMark + t)
+		}
 	}
 	for _, t := range p.headingTerms {
 		add(t)
@@ -107,7 +115,7 @@ const titleMark = "^"
 func upsertDocuments(ctx context.Context, tx *db.DB, docs []document, now time.Time, ids []int64) error {
 	type key struct{ entity, lang string }
 	index := make(map[key]int, len(docs))
-	args := make([]any, 0, 13*len(docs))
+	args := make([]any, 0, 12*len(docs))
 	for i, d := range docs {
 		it := d.item
 		index[key{it.ID, it.Lang}] = i
@@ -116,15 +124,14 @@ func upsertDocuments(ctx context.Context, tx *db.DB, docs []document, now time.T
 			date = it.Date.UTC()
 		}
 		args = append(args, it.Type, it.ID, it.Lang, it.Bundle, clean(it.Title), it.Path, marshalStrings(it.ViewRoles),
-			marshalStrings(it.Languages), it.OutOfAnswers, date, strings.Join(d.titleTerms, " "), d.length(), now)
+			marshalStrings(it.Languages), it.OutOfAnswers, date, strings.Join(d.titleTerms, " "), now)
 	}
-	row := "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	row := "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	rows, err := tx.Query(ctx, "insert into search_documents (entity_type, entity_id, lang, bundle, title, path, view_roles, "+
-		"languages, out_of_answers, date, title_terms, length, indexed_at) values "+strings.Repeat(row+", ", len(docs)-1)+row+
+		"languages, out_of_answers, date, title_terms, indexed_at) values "+strings.Repeat(row+", ", len(docs)-1)+row+
 		" on conflict (entity_id, lang) do update set entity_type = excluded.entity_type, bundle = excluded.bundle, "+
 		"title = excluded.title, path = excluded.path, view_roles = excluded.view_roles, languages = excluded.languages, "+
 		"out_of_answers = excluded.out_of_answers, date = excluded.date, title_terms = excluded.title_terms, "+
-		"length = excluded.length, "+
 		"indexed_at = excluded.indexed_at returning id, entity_id, lang", args...)
 	if err != nil {
 		return err
@@ -245,34 +252,30 @@ func idList(ids []int64) string {
 
 // postings returns, for every term, the ids of the chunks that hold it.
 func postings(ctx context.Context, d *db.DB, terms []string) ([][]int64, error) {
-	out := make([][]int64, len(terms))
-	one := "select ? as n, string_agg(cast(rowid as text), ',') as ids from search_terms where search_terms match ?"
-	if d.Dialect() == db.Postgres {
-		one = "select cast(? as integer) as n, string_agg(cast(id as text), ',') as ids from search_terms where terms @@ cast(? as tsquery)"
+	quoted := make([]string, len(terms))
+	for i, t := range terms {
+		quoted[i] = quoteTerm(d.Dialect(), t)
 	}
-	at := 0
-	for part := range slices.Chunk(terms, 100) {
-		args := make([]any, 0, 2*len(part))
-		for i, t := range part {
-			args = append(args, at+i, quoteTerm(d.Dialect(), t))
-		}
-		at += len(part)
-		var rows []struct {
-			N   int     `db:"n"`
-			IDs *string `db:"ids"`
-		}
-		if err := d.Select(ctx, &rows, strings.Repeat(one+" union all ", len(part)-1)+one, args...); err != nil {
+	var rows []struct {
+		N   int    `db:"n"`
+		IDs string `db:"ids"`
+	}
+	var err error
+	if d.Dialect() == db.Postgres {
+		err = d.Select(ctx, &rows, "select q.n, string_agg(cast(t.id as text), ',') as ids "+
+			"from unnest(string_to_array(?, ' ')) with ordinality q (term, n) "+
+			"join search_terms t on t.terms @@ cast(q.term as tsquery) group by q.n", strings.Join(quoted, " "))
+	} else {
+		err = d.Select(ctx, &rows, "select q.key + 1 as n, string_agg(cast(search_terms.rowid as text), ',') as ids "+
+			"from json_each(?) q join search_terms on search_terms match q.value group by q.key", marshalStrings(quoted))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]int64, len(terms))
+	for _, r := range rows {
+		if out[r.N-1], err = parseIDs(r.IDs); err != nil {
 			return nil, err
-		}
-		for _, r := range rows {
-			if r.IDs == nil {
-				continue
-			}
-			ids, err := parseIDs(*r.IDs)
-			if err != nil {
-				return nil, err
-			}
-			out[r.N] = ids
 		}
 	}
 	return out, nil
@@ -315,7 +318,6 @@ type candidate struct {
 	HeadingTerms string     `db:"heading_terms"`
 	BodyTerms    string     `db:"body_terms"`
 	Length       int        `db:"length"`
-	DocLength    int        `db:"document_length"`
 }
 
 // readCandidates reads chunks by id, those that the filter lets through.
@@ -326,7 +328,7 @@ func readCandidates(ctx context.Context, d *db.DB, ids []int64, f filter) ([]can
 	}
 	var rows []candidate
 	err = d.Select(ctx, &rows, "select c.id, d.entity_id, d.lang, d.view_roles, d.languages, d.date, d.title_terms, "+
-		"c.heading_terms, c.body_terms, c.length, d.length as document_length from search_chunks c join search_documents d on d.id = c.document_id "+
+		"c.heading_terms, c.body_terms, c.length from search_chunks c join search_documents d on d.id = c.document_id "+
 		"where c.id in ("+idList(ids)+")"+where, args...)
 	return rows, err
 }

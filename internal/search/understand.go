@@ -1,81 +1,124 @@
 package search
 
-import (
-	"slices"
-	"strings"
+import "slices"
+
+// How well other words stand for the one a visitor typed. A correction and a
+// translation take its place; a synonym only comes near.
+const (
+	correctionWeight  = 0.8
+	translationWeight = 0.75
+	synonymWeight     = 0.6
 )
 
 // understand turns a question into concepts: its words in the languages it may be
-// written in, compounds, corrected spellings and translations.
-func (e *Engine) understand(q Query, lex *lexicon) []concept {
-	langs := []string{baseLang(q.Lang)}
-	if q.Lang == "" {
-		langs = nil
-	}
-	for _, l := range lex.languages[:min(1, len(lex.languages))] {
-		if !slices.Contains(langs, baseLang(l)) {
-			langs = append(langs, baseLang(l))
-		}
-	}
-	if len(langs) == 0 {
-		langs = []string{"en"}
-	}
+// written in, with corrected spellings, translations and synonyms.
+func understand(q Query, lex *lexicon) []concept {
+	langs := queryLanguages(q, lex)
 	concepts := parseQuery(q.Text, langs)
 	spelling := newAnalyzer(langs[0])
+	// Words of a language without documents are not misspelt, they are foreign.
+	native := slices.ContainsFunc(lex.languages, func(l string) bool { return baseLang(l) == langs[0] })
 	for i := range concepts {
-		concepts[i].cue = cueWords[concepts[i].word]
-		lex.weigh(&concepts[i])
-		if c := &concepts[i]; !c.known && !c.extra {
-			if term := lex.correct(spelling, c.word); term != "" {
-				c.add(term, 0.8)
-				lex.weigh(c)
-			}
-		}
 		c := &concepts[i]
-		if !c.extra && !c.cue {
-			own := slices.Clone(c.variants)
-			for _, v := range own {
-				for _, r := range related()[v.term] {
-					if lex.frequency[r.term] > 0 {
-						c.add(r.term, min(0.6, r.weight*v.weight*0.6))
-					}
-				}
-			}
-			lex.weigh(c)
+		lex.weigh(c)
+		if c.known || c.compound || !native {
+			continue
+		}
+		if term := lex.correct(spelling, c.word); term != "" {
+			c.variants = append(c.variants, variant{term, correctionWeight})
 		}
 	}
-	return slices.DeleteFunc(concepts, func(c concept) bool { return c.extra && !c.known })
+	if langs[0] == "en" {
+		expand(lex, concepts, englishThesaurus(), synonymWeight)
+	}
+	for _, l := range lex.languages {
+		if to := baseLang(l); to != langs[0] {
+			if t, ok := glossaries()[[2]string{langs[0], to}]; ok {
+				expand(lex, concepts, t, translationWeight)
+			}
+		}
+	}
+	for i := range concepts {
+		lex.weigh(&concepts[i])
+	}
+	return slices.DeleteFunc(concepts, func(c concept) bool { return c.compound && !c.known })
 }
 
-// weigh sets how much a concept says.
+// queryLanguages are the languages a question is analysed in: the one it is most
+// likely written in, the preferred one, the one most documents have.
+func queryLanguages(q Query, lex *lexicon) []string {
+	var langs []string
+	add := func(lang string) {
+		if lang != "" && !slices.Contains(langs, lang) {
+			langs = append(langs, lang)
+		}
+	}
+	preferred := baseLang(q.Lang)
+	add(guessLanguage(q.Text, preferred))
+	add(preferred)
+	if len(lex.languages) > 0 {
+		add(baseLang(lex.languages[0]))
+	}
+	if len(langs) == 0 {
+		return []string{"en"}
+	}
+	return langs
+}
+
+// expand adds what else the concepts, alone or as phrases, may be called.
+func expand(lex *lexicon, concepts []concept, t thesaurus, weight float64) {
+	own := make([]string, len(concepts))
+	var words []int // concepts that are words of the text, in order
+	for i, c := range concepts {
+		own[i] = c.variants[0].term
+		if last := c.variants[len(c.variants)-1]; last.weight == correctionWeight {
+			own[i] = last.term
+		}
+		if !c.compound {
+			words = append(words, i)
+		}
+	}
+	add := func(key string, of ...int) {
+		for _, term := range t.entries[key] {
+			if lex.frequency[term] == 0 {
+				continue
+			}
+			for _, i := range of {
+				concepts[i].add(term, weight)
+			}
+		}
+	}
+	for i, c := range concepts {
+		if c.compound {
+			add(own[i], i)
+		}
+	}
+	for i := range words {
+		key := ""
+		for n := 1; n <= t.longest && i+n <= len(words); n++ {
+			key += " " + own[words[i+n-1]]
+			add(key[1:], words[i:i+n]...)
+		}
+	}
+}
+
+// weigh sets how much a concept says: the rarer its words, the more. What was
+// typed decides, what takes its place only where the index does not know that. A
+// concept unknown altogether says most; that it is missing is part of the score.
 func (l *lexicon) weigh(c *concept) {
-	n := 0
+	typed, instead := 0, 0
 	for _, v := range c.variants {
-		if f := l.frequency[v.term]; f > 0 {
-			c.known = true
-			if v.weight >= 0.8 {
-				n = max(n, f)
-			}
+		f := l.frequency[v.term]
+		c.known = c.known || f > 0
+		switch {
+		case v.weight == 1:
+			typed = max(typed, f)
+		case v.weight >= translationWeight:
+			instead = max(instead, f)
 		}
 	}
-	c.idf = l.idf(n)
-	if !c.known {
-		c.idf = l.idf(1)
+	if typed == 0 {
+		typed = instead
 	}
-}
-
-var cueWords = wordSet(`definition definitions define defined meaning mean means explain explanation describe description
-difference differences different compare comparison versus vs
-list lists name names kind kinds type types sort example examples step steps tip tips way ways reason reasons
-best good idea recommend recommended advice fine ok okay okey allowed possible
-new recent recently latest current currently
-information info details day time people person
-definicion significado significa diferencia diferencias lista tipo tipos ejemplo ejemplos pasos consejos manera forma mejor`)
-
-func wordSet(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(text) {
-		out[w] = true
-	}
-	return out
+	c.idf = l.idf(max(typed, 1))
 }

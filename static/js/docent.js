@@ -7,6 +7,7 @@
   const ASK = "#ai-answers-ask=";
   const MARK = "ai-answers-ask"; // key in sessionStorage
   const QUIET = 7000; // milliseconds without new text before "still working"
+  const OUTAGE = 2000; // milliseconds without a connection before a word about it
 
   const byId = (id) => document.getElementById(id);
   const stop = (event) => {
@@ -52,6 +53,7 @@
   const markBusy = (block) => {
     const busy = isBusy(block);
     for (const form of formsFor(block)) {
+      if (!busy) byId(form.dataset.docentNotice)?.querySelector("[data-docent-busy]")?.remove();
       for (const button of form.querySelectorAll('button[type="submit"]')) {
         if (busy) button.setAttribute("aria-disabled", "true");
         else button.removeAttribute("aria-disabled");
@@ -150,6 +152,7 @@
     if (isBusy(block)) {
       stop(event);
       showNotice(form, block.dataset.textBusy);
+      byId(form.dataset.docentNotice)?.firstElementChild?.setAttribute("data-docent-busy", "");
     }
   }, true);
 
@@ -193,13 +196,13 @@
   const timers = new WeakMap(); // stream element -> timer of "still working"
 
   const hush = (stream) => clearTimeout(timers.get(stream));
-  const listen = (stream) => {
+  const listen = (stream, wait = QUIET) => {
     hush(stream);
     timers.set(stream, setTimeout(() => {
       if (!stream.isConnected) return;
       announce(stream.closest('[data-docent-block="answer"]')?.dataset.textWorking);
-      listen(stream);
-    }, QUIET));
+      listen(stream, 2 * wait);
+    }, wait));
   };
 
   // Ends whatever no longer has a stream: the text is not busy, questions may be
@@ -212,20 +215,33 @@
     for (const block of document.querySelectorAll('[data-docent-block="answer"]')) markBusy(block);
   };
 
-  const lostNotice = (stream, show) => {
-    const turn = stream.closest?.("[data-docent-turn]");
-    if (!turn) return;
-    const old = turn.querySelector("[data-docent-lost]");
-    if (!show) old?.remove();
-    else if (!old) {
-      const box = notice(turn.closest('[data-docent-block="answer"]')?.dataset.textLost ?? "");
-      box.dataset.docentLost = "";
-      turn.append(box);
-    }
+  // What the reader is told about the connection, below the text; kind names the
+  // text among the block's own, nothing takes the notice away.
+  const tellConnection = (turn, kind) => {
+    turn.querySelector("[data-docent-connection]")?.remove();
+    const text = kind && turn.closest('[data-docent-block="answer"]')?.dataset[kind];
+    if (!text) return;
+    const box = notice(text);
+    box.dataset.docentConnection = "";
+    turn.append(box);
   };
 
+  const outages = new WeakMap(); // turn -> timer: short breaks are not worth a word
+
+  const connected = (turn, yes) => {
+    if (!turn || (!yes && outages.has(turn))) return;
+    clearTimeout(outages.get(turn));
+    outages.delete(turn);
+    if (yes) tellConnection(turn);
+    else outages.set(turn, setTimeout(() => tellConnection(turn, "textReconnecting"), OUTAGE));
+  };
+
+  const turnOf = (stream) => stream.closest("[data-docent-turn]");
+
   const giveUp = (stream) => {
-    lostNotice(stream, true);
+    const turn = turnOf(stream);
+    connected(turn, true);
+    if (turn) tellConnection(turn, "textLost");
     hush(stream);
     stream.remove();
     settle();
@@ -235,7 +251,7 @@
 
   document.addEventListener("htmx:sse:after:connection", ({ target }) => {
     if (!isStream(target)) return;
-    lostNotice(target, false);
+    connected(turnOf(target), true);
     listen(target);
     settle();
   });
@@ -246,23 +262,32 @@
   document.addEventListener("htmx:sse:error", ({ target, detail }) => {
     if (!isStream(target)) return;
     if (detail.status >= 400 && detail.status < 500) giveUp(target);
-    else lostNotice(target, true);
+    else connected(turnOf(target), false);
   });
   document.addEventListener("htmx:sse:close", ({ target, detail }) => {
     if (isStream(target)) {
       hush(target);
+      connected(turnOf(target), true);
       if (detail.reason === "message") target.remove();
     }
-    settle();
-    showNewText();
+    // A stream that is being removed is still in the page at this moment.
+    setTimeout(() => {
+      settle();
+      showNewText();
+    }, 0);
   });
-  // The first connection is an ordinary request of htmx.
-  document.addEventListener("htmx:response:error", ({ target }) => {
+
+  // The first connection of a stream is an ordinary request of htmx. Forms that
+  // have no place of their own for errors get a notice beside them.
+  const failed = ({ target }) => {
     if (isStream(target)) giveUp(target);
-  });
-  document.addEventListener("htmx:error", ({ target }) => {
-    if (isStream(target)) giveUp(target);
-  });
+    else if (target.matches?.("form[hx-post]") && target.dataset.docentNotice === undefined) {
+      target.querySelector(".notice")?.remove();
+      target.append(notice(byId("docent-announcer")?.dataset.textFailed ?? ""));
+    }
+  };
+  document.addEventListener("htmx:response:error", failed);
+  document.addEventListener("htmx:error", failed);
 
   const growing = (button) => byId(button.closest("[data-docent-turn]")?.id + "-body")?.lastElementChild;
 
@@ -329,8 +354,9 @@
     };
     const title = source.querySelector(".d-source__title");
     const name = title.querySelector("a")?.firstChild.textContent ?? title.lastChild.textContent;
-    const head = part("p", "d-citecard__title", link.textContent);
-    head.append(name.trim());
+    const number = document.createElement("span");
+    number.textContent = link.textContent;
+    part("p", "d-citecard__title", number).append(name.trim());
     const where = source.querySelector(".d-source__where");
     if (where) part("p", "d-citecard__where", where.textContent);
     const quote = source.querySelector("q");

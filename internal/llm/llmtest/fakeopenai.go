@@ -16,6 +16,9 @@ type Reply struct {
 	// Pieces are written one by one, each flushed, so a test decides where the
 	// bytes are split.
 	Pieces []string
+	// Gate, if set, holds back each piece until it is sent to once, so a test sees
+	// every state of an answer; closing it lets the rest through.
+	Gate <-chan struct{}
 	// Hold keeps the response open after the pieces until it is closed or the
 	// client goes away.
 	Hold <-chan struct{}
@@ -134,6 +137,13 @@ func (f *FakeOpenAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	flush := http.NewResponseController(w)
 	for _, p := range reply.Pieces {
+		if reply.Gate != nil {
+			select {
+			case <-reply.Gate:
+			case <-r.Context().Done():
+				return
+			}
+		}
 		if _, err := io.WriteString(w, p); err != nil {
 			return
 		}

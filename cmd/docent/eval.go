@@ -1,0 +1,10 @@
+package main
+
+import (
+	"context"
+	"flag"
+)
+
+func evaluate(ctx context.Context, env environment, flags *flag.FlagSet, args []string) error {
+	return nil
+}

@@ -1,0 +1,113 @@
+package importer
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"docent/db"
+	"docent/db/dbtest"
+	"docent/internal/content"
+)
+
+// testData opens an archive of the test data as a file system, or skips the test.
+func testData(t testing.TB, archive string) fstest.MapFS {
+	t.Helper()
+	dir := os.Getenv("DOCENT_TEST_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	f, err := os.Open(filepath.Join(dir, archive))
+	if err != nil {
+		t.Skipf("no test data: set DOCENT_TEST_DATA to the folder that holds %s", archive)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{}
+	for tr := tar.NewReader(z); ; {
+		h, err := tr.Next()
+		if err == io.EOF {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		b, err := io.ReadAll(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, name, _ := strings.Cut(strings.TrimPrefix(h.Name, "./"), "/") // below the archive's top folder
+		files[name] = &fstest.MapFile{Data: b}
+	}
+}
+
+func mustRun(t testing.TB, opts Options) Summary {
+	t.Helper()
+	sum, err := Run(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sum.Added + sum.Changed + sum.Unchanged + sum.Skipped; got != sum.Files {
+		t.Errorf("summary accounts for %d of %d files: %+v", got, sum.Files, sum)
+	}
+	return sum
+}
+
+func TestDigitalgov(t *testing.T) {
+	files := testData(t, "digitalgov.tar.gz")
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		store := content.New(d, content.Options{})
+		indexed := 0
+		opts := Options{FS: files, Store: store, IndexBatch: func(_ context.Context, _ *db.DB, items []content.Item) error {
+			indexed += len(items)
+			return nil
+		}}
+		sum := mustRun(t, opts)
+		t.Logf("%d files in %v: %.0f a second", sum.Files, sum.Took, float64(sum.Files)/sum.Took.Seconds())
+		if os.Getenv("SHOW") != "" {
+			for _, p := range sum.Problems {
+				t.Log(p)
+			}
+		}
+		if sum.Files != 2995 || sum.Added != 2995 || sum.Drafts != 12 || indexed != 2995-12 {
+			t.Errorf("%d files, %d added, %d drafts, %d indexed", sum.Files, sum.Added, sum.Drafts, indexed)
+		}
+		sum = mustRun(t, opts)
+		t.Logf("again in %v", sum.Took)
+		if sum.Unchanged != 2995 {
+			t.Errorf("second run: %d of 2995 unchanged", sum.Unchanged)
+		}
+		published := 0
+		err := store.Published(t.Context(), func(it content.Item) error {
+			published++
+			body := it.Fields.Text(content.FieldBody)
+			if strings.Contains(body, "{{<") || strings.Contains(body, "<td") || strings.Contains(body, nowhere) {
+				t.Errorf("%s keeps tags", it.Origin)
+			}
+			if dir := os.Getenv("SHOW"); dir != "" {
+				name := filepath.Join(dir, strings.TrimPrefix(it.Origin, originPrefix))
+				os.MkdirAll(filepath.Dir(name), 0o755)
+				os.WriteFile(name, []byte(it.Path+"\n"+it.Title+"\n"+it.Fields.Text("summary")+"\n"+it.Fields.Text("source_url")+"\n---\n"+body), 0o644)
+			}
+			return nil
+		})
+		if err != nil || published != indexed {
+			t.Errorf("%d published, %d indexed: %v", published, indexed, err)
+		}
+	})
+}
+
+var _ fs.FS = fstest.MapFS{}

@@ -1,0 +1,273 @@
+package views
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/components"
+	"docent/internal/i18n"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/a-h/templ"
+)
+
+const (
+	answerID = "ai-answers-answer-1"
+	hostile  = `"><script>alert(1)</script><img src=x onerror=alert(1)>'</title>`
+)
+
+var at = time.Date(2027, 3, 2, 10, 31, 0, 0, time.UTC)
+
+func render(t *testing.T, lang string, c templ.Component) *goquery.Document {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := c.Render(i18n.WithLanguage(context.Background(), lang), &buf); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := goquery.NewDocumentFromReader(&buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func site(lang, text string) Site {
+	return Site{
+		SiteName: text, Tagline: text, Lang: lang, CurrentPath: "/p", Footer: text,
+		Languages:   []LanguageLink{{Code: "en", Name: "English", URL: "/p", Current: lang == "en"}, {Code: "ar", Name: "العربية", URL: "/ar/p", Current: lang == "ar"}},
+		Menu:        []components.Link{{Label: text, URL: "/p", Current: true}},
+		FooterLinks: []components.Link{{Label: text, URL: "/legal"}},
+		Question: &components.QuestionProps{
+			ID: "ask", Variant: components.QuestionBand, Action: "/ai-answers/question", Agent: "a", AnswerID: answerID, TargetURL: "/answers",
+			Label: text, Placeholder: text, Note: text, Suggestions: []string{text},
+		},
+	}
+}
+
+func turns(text string) []components.TurnProps {
+	return []components.TurnProps{
+		{DOMID: "turn-1", AnswerID: answerID, Question: text, State: components.TurnDone, CitedCount: 1, Blocks: []string{`<p id="turn-1-b0">x</p>`}, Feedback: &components.FeedbackProps{ID: "turn-1-fb", Action: "/f", Rating: "down", Reasons: []components.Option{{Value: "0", Label: text}}}},
+		{DOMID: "turn-2", AnswerID: answerID, Question: text, State: components.TurnWriting, EventsURL: "/e", StopURL: "/s"},
+	}
+}
+
+// pages are all pages with everything on them that can be; text stands wherever
+// text comes from outside.
+func pages(lang, text string) map[string]templ.Component {
+	s := site(lang, text)
+	links := []components.Link{{Label: text, URL: "/a", Where: text, Summary: text}}
+	lone := s
+	lone.Question = nil
+	lone.CSRF = text
+	admin := Admin{
+		Site: lone, AccountURL: "/admin/account", LogoutURL: "/logout",
+		Rail:    []AdminItem{{Label: text, URL: "/admin", Icon: components.IconHome, Current: true}},
+		Notices: []components.NoticeProps{{Kind: components.NoticeOK, Title: text, Live: true}},
+	}
+	admin.AccountName = text
+	source := components.SourceProps{Number: 1, Key: "k", Title: text, URL: "/a", Where: text, Passage: text, Mark: [2]int{0, 1}}
+	all := map[string]templ.Component{
+		"entity": Entity(EntityPage{
+			Site: s, Title: text, Description: text, Canonical: "https://site.example/p", Standfirst: text, Author: text, Published: at, Changed: at,
+			Breadcrumb: links, Section: text, Siblings: links, FactsTitle: text, Facts: []Fact{{Label: text, Value: text}}, Body: "<p>x</p>", BodyLang: "ja",
+			Fallback: text, Translations: []LanguageLink{{Code: "ar", Name: text, URL: "/ar/p"}}, Related: links, RelatedTitle: text, Preview: true,
+		}),
+		"listing":      Listing(ListingPage{Site: s, Title: text, Standfirst: text, Breadcrumb: links, Section: text, Siblings: links, Items: links, Pager: components.PagerProps{From: 1, To: 1, Total: 2, NextURL: "?page=2"}}),
+		"empty list":   Listing(ListingPage{Site: s, Title: text}),
+		"search":       Listing(ListingPage{Site: s, Title: text, SearchAction: "/search", Query: text}),
+		"empty answer": Answers(AnswersPage{Site: s, Title: text, Answer: components.AnswerProps{ID: answerID, Action: "/q", Label: text, Empty: text}, Sources: components.SourceListProps{AnswerID: answerID}, Offline: true, OfflineHelpURL: "/docs"}),
+		"answers": Answers(AnswersPage{
+			Site: s, Title: text, Running: true, DeleteURL: "/d", Offline: true,
+			Answer:  components.AnswerProps{ID: answerID, Action: "/q", Label: text, Turns: turns(text), FollowUp: components.FollowUpProps{AnswerID: answerID, Action: "/q", ConversationID: "c", Suggestions: []string{text}}},
+			Sources: components.SourceListProps{AnswerID: answerID, Cited: []components.SourceProps{source}, Waiting: []components.SourceProps{{Key: "w", Title: text}}},
+		}),
+		"missing conversation": ConversationMissing(ConversationMissingPage{Site: s, SearchURL: "/search"}),
+		"login":                Login(LoginPage{Site: lone, Action: "/login", Name: text, Destination: text, Error: text}),
+		"locked":               Login(LoginPage{Site: lone, Action: "/login", Error: text, Locked: true}),
+		"link":                 SignInLink(SignInLinkPage{Site: lone, Action: "/link", Token: text, Name: text}),
+		"bad link":             SignInLink(SignInLinkPage{Site: lone, Invalid: true}),
+		"dashboard": Dashboard(DashboardPage{
+			Admin: admin, Counts: []Count{{Label: text, Value: 3, URL: "/a"}, {Label: text}}, Model: text, ModelOffline: true, ModelHelpURL: "/docs",
+			IndexChunks: 7, IndexError: text, IndexURL: "/rebuild", ImportedAt: at, ImportResult: text,
+		}),
+		"content":  ContentList(ContentListPage{Admin: admin, Action: "/admin/content", Text: text, Types: []components.Option{{Value: "a", Label: text}}, Rows: []ContentRow{{Title: text, URL: "/a", Path: text, Type: text, State: "published", NewDraft: true, Languages: []string{text}, Author: text, Changed: at}, {Title: text, State: text}}}),
+		"nothing":  ContentList(ContentListPage{Admin: admin, Action: "/admin/content", Text: text}),
+		"accounts": Accounts(AccountsPage{Admin: admin, Rows: []AccountRow{{Name: text, Mail: text, Roles: text, LinkURL: "/l", LastSeen: at}, {Name: text, Blocked: true}}, NewLink: text, NewLinkName: text, NewLinkEnds: at}),
+		"account":  Account(AccountPage{Admin: admin, PasswordAction: "/p", HasPassword: true, OldError: text, NewError: text, RepeatError: text, MinPassword: 12, Sessions: []SessionRow{{ID: text, Agent: text, Address: text, Since: at, Seen: at}, {Agent: text, Current: true}}, RevokeAction: "/r", RevokeAll: "/ra"}),
+	}
+	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusInternalServerError} {
+		all[http.StatusText(status)] = Error(ErrorPage{Site: s, Status: status, Message: text, RequestID: text, SearchURL: "/search", LoginURL: "/login", Nearest: links})
+	}
+	return all
+}
+
+func TestEveryPage(t *testing.T) {
+	for _, lang := range []string{"en", "ar"} {
+		for name, page := range pages(lang, "Some text") {
+			t.Run(name+" "+lang, func(t *testing.T) {
+				doc := render(t, lang, page)
+				wellFormed(t, doc)
+				html := doc.Find("html")
+				if got, _ := html.Attr("lang"); got != lang {
+					t.Errorf("lang %q", got)
+				}
+				if got, _ := html.Attr("dir"); got != i18n.Direction(lang) {
+					t.Errorf("dir %q", got)
+				}
+			})
+		}
+	}
+}
+
+func TestHostileTextStaysText(t *testing.T) {
+	for name, page := range pages("en", hostile) {
+		t.Run(name, func(t *testing.T) {
+			doc := render(t, "en", page)
+			wellFormed(t, doc)
+			if n := doc.Find("img, [onerror], script:not([src^='/static/'])").Length(); n > 0 {
+				t.Errorf("%d elements came out of text", n)
+			}
+		})
+	}
+}
+
+// wellFormed checks what every page owes its readers and the content security
+// policy: one heading of the first rank, unique ids, references that lead
+// somewhere, controls with names, and nothing inline.
+func wellFormed(t *testing.T, doc *goquery.Document) {
+	t.Helper()
+	if n := doc.Find("h1").Length(); n != 1 {
+		t.Errorf("%d h1 elements", n)
+	}
+	if n := doc.Find("main#main").Length(); n != 1 {
+		t.Errorf("%d main elements", n)
+	}
+	if strings.TrimSpace(doc.Find("head title").Text()) == "" {
+		t.Error("no title")
+	}
+	if n := doc.Find("[style], style, script:not([src]), [onclick], [onsubmit], [hx-on], iframe, object, embed, base").Length(); n > 0 {
+		t.Errorf("%d elements break the content security policy", n)
+	}
+	ids := map[string]bool{}
+	doc.Find("[id]").Each(func(_ int, s *goquery.Selection) {
+		id, _ := s.Attr("id")
+		if ids[id] {
+			t.Errorf("id %q twice", id)
+		}
+		ids[id] = true
+	})
+	for _, name := range []string{"for", "aria-labelledby", "aria-describedby", "aria-controls", "data-docent-chips", "data-docent-copy", "data-docent-reveal", "data-docent-notice"} {
+		doc.Find("[" + name + "]").Each(func(_ int, s *goquery.Selection) {
+			refs, _ := s.Attr(name)
+			for ref := range strings.FieldsSeq(refs) {
+				if !ids[ref] {
+					t.Errorf("%s names the missing id %q", name, ref)
+				}
+			}
+		})
+	}
+	doc.Find("input:not([type=hidden]), select, textarea").Each(func(_ int, s *goquery.Selection) {
+		id, _ := s.Attr("id")
+		_, labelled := s.Attr("aria-label")
+		if !labelled && s.ParentsFiltered("label").Length() == 0 && (id == "" || doc.Find("label[for='"+id+"']").Length() == 0) {
+			html, _ := goquery.OuterHtml(s)
+			t.Errorf("control without a name: %s", html)
+		}
+	})
+	doc.Find("button, a").Each(func(_ int, s *goquery.Selection) {
+		label, _ := s.Attr("aria-label")
+		if strings.TrimSpace(s.Text()+label) == "" {
+			html, _ := goquery.OuterHtml(s)
+			t.Errorf("without a name: %s", html)
+		}
+	})
+	doc.Find("form[method=post]").Each(func(_ int, s *goquery.Selection) {
+		if action, ok := s.Attr("action"); !ok || action == "" {
+			t.Error("a form without an action")
+		}
+	})
+}
+
+func TestRunningConversationRefreshesWithoutScripts(t *testing.T) {
+	page := AnswersPage{Site: site("en", "x"), Title: "Answers", Answer: components.AnswerProps{ID: answerID, Action: "/q", Label: "x"}, Sources: components.SourceListProps{AnswerID: answerID}}
+	for _, running := range []bool{true, false} {
+		page.Running = running
+		doc := render(t, "en", Answers(page))
+		// Inside noscript the parser sees text: scripts are on for it.
+		if got := strings.Contains(doc.Find("head noscript").Text(), `http-equiv="refresh"`); got != running {
+			t.Errorf("running %v: refresh %v", running, got)
+		}
+	}
+}
+
+func TestPublicPagesShowNoVisitor(t *testing.T) {
+	s := site("en", "x")
+	s.AccountName, s.CSRF = "account-name", "csrf-token"
+	for name, c := range map[string]templ.Component{
+		"entity":  Entity(EntityPage{Site: s, Title: "T"}),
+		"listing": Listing(ListingPage{Site: s, Title: "T"}),
+		"answers": Answers(AnswersPage{Site: s, Title: "T", Answer: components.AnswerProps{ID: answerID}}),
+		"error":   Error(ErrorPage{Site: s, Status: 404}),
+	} {
+		var buf bytes.Buffer
+		if err := c.Render(context.Background(), &buf); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(buf.Bytes(), []byte("account-name")) || bytes.Contains(buf.Bytes(), []byte("csrf-token")) {
+			t.Errorf("%s shows who is signed in", name)
+		}
+	}
+}
+
+func TestAdministrativeFormsCarryTheToken(t *testing.T) {
+	for name, page := range pages("en", "token") {
+		doc := render(t, "en", page)
+		if doc.Find(".admin, .login").Length() == 0 {
+			continue
+		}
+		doc.Find("form[method=post]").Each(func(_ int, s *goquery.Selection) {
+			if s.Find("input[name=csrf_token][value=token]").Length() != 1 {
+				action, _ := s.Attr("action")
+				t.Errorf("%s: the form to %q has no token", name, action)
+			}
+		})
+	}
+}
+
+func TestErrorNotice(t *testing.T) {
+	doc := render(t, "en", ErrorNotice(http.StatusTooManyRequests, ""))
+	if doc.Find(".notice--wait[role=status]").Length() != 1 {
+		t.Error("429 is not a waiting notice")
+	}
+	doc = render(t, "en", ErrorNotice(http.StatusUnprocessableEntity, "Too long."))
+	if doc.Find(".notice--danger[role=alert] p").Text() != "Too long." {
+		t.Error("the message is not shown")
+	}
+}
+
+func TestEmptySearchSaysWhatWasSought(t *testing.T) {
+	doc := render(t, "en", Listing(ListingPage{Site: site("en", "x"), Title: "Search", SearchAction: "/search", Query: "wheel"}))
+	if got := doc.Find(".notice strong").Text(); got != "Nothing found for “wheel”." {
+		t.Errorf("notice %q", got)
+	}
+	doc = render(t, "en", Listing(ListingPage{Site: site("en", "x"), Title: "Search", SearchAction: "/search"}))
+	if doc.Find(".notice").Length() != 0 {
+		t.Error("a search that was not made found nothing")
+	}
+}
+
+func BenchmarkEntity(b *testing.B) {
+	page := pages("en", "Some text")["entity"]
+	var buf bytes.Buffer
+	for b.Loop() {
+		buf.Reset()
+		if err := page.Render(context.Background(), &buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(buf.Len()))
+}
