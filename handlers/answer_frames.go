@@ -66,6 +66,9 @@ type turnWatch struct {
 // frame returns what brings the page from what it has to st; nothing when nothing
 // changed.
 func (w *turnWatch) frame(ctx context.Context, st answer.State) (string, error) {
+	if st.Refused {
+		st.Blocks = nil // pages show the refusal below the text, with ways on
+	}
 	props := w.h.turnProps(ctx, st, w.page)
 	dom := props.DOMID
 	var parts []templ.Component

@@ -12,6 +12,7 @@ import (
 	"github.com/a-h/templ"
 
 	"docent/components"
+	"docent/db/dbtest"
 	"docent/internal/answer"
 	"docent/internal/content"
 	"docent/internal/i18n"
@@ -265,6 +266,30 @@ func TestFramesAfterALoss(t *testing.T) {
 	}
 	if page.doc.Find(".d-turn__end form[action='"+questionURL+"']").Length() != 1 {
 		t.Error("an interrupted turn does not offer to ask again")
+	}
+}
+
+// A refusal is shown once, below the text and with a way on, and leaves no cards.
+func TestFrameOfARefusal(t *testing.T) {
+	h, ctx := newTestSite(t, dbtest.SQLite(t)).Handlers, i18n.WithLanguage(t.Context(), "en")
+	first := answer.State{Turn: answer.Turn{ID: "0123456789abcdef", ConversationID: "c", Number: 1, Question: "Why?", Lang: "en", Status: answer.Running}}
+	block := answersBlock{ID: siteAnswerID, Lang: "en", Agent: "site"}
+	page := newTestPage(t, ctx,
+		components.Answer(components.AnswerProps{ID: block.ID, Turns: []components.TurnProps{h.turnProps(ctx, first, block)}}),
+		components.SourceList(components.SourceListProps{AnswerID: block.ID, Running: true}))
+	last := first
+	last.Status, last.Refused, last.Text, last.FinalText = answer.Done, true, "Found nothing.", "Found nothing."
+	last.Blocks, _ = markdown.Render(last.Text, markdown.Options{})
+	frame, err := (&turnWatch{h: h, page: block}).frame(ctx, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.apply(frame)
+	if n := strings.Count(page.doc.Text(), "Found nothing."); n != 1 {
+		t.Errorf("the refusal is shown %d times", n)
+	}
+	if page.doc.Find(".d-refusal a[href^='/search?q=']").Length() != 1 || page.doc.Find("[data-docent-state=refused]").Length() != 1 {
+		t.Errorf("no way on: %s", page.html(".d-turn"))
 	}
 }
 

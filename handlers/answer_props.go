@@ -151,7 +151,7 @@ func waitingSources(h *Handlers, st answer.State, carded map[string]bool) []comp
 
 func (h *Handlers) sourceProps(s answer.Source) components.SourceProps {
 	p := components.SourceProps{Number: s.Running, Key: s.Key, Title: s.Title, URL: s.Path, Where: s.Where, Lang: s.Lang,
-		Passage: excerpt(markdown.PlainText(s.Passage), 320)}
+		Passage: passage(s.Passage)}
 	p.PassageURL = s.Path
 	if s.Anchor != "" {
 		p.PassageURL += "#" + url.PathEscape(s.Anchor)
@@ -159,18 +159,33 @@ func (h *Handlers) sourceProps(s answer.Source) components.SourceProps {
 	return p
 }
 
-// excerpt shortens text at a word, to at most limit characters.
+// excerpt shortens text at a word, to at most limit characters, on one line.
 func excerpt(text string, limit int) string {
-	text = strings.Join(strings.Fields(text), " ")
+	return shorten(strings.Join(strings.Fields(text), " "), limit)
+}
+
+// passage is a source's passage as people read it: its lines stay apart, so that
+// rows of a table and items of a list can be told from each other.
+func passage(source string) string {
+	var lines []string
+	for line := range strings.SplitSeq(markdown.PlainText(source), "\n") {
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return shorten(strings.Join(lines, "\n"), 320)
+}
+
+func shorten(text string, limit int) string {
 	runes := []rune(text)
 	if len(runes) <= limit {
 		return text
 	}
 	cut := string(runes[:limit])
-	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
+	if i := strings.LastIndexAny(cut, " \n"); i > len(cut)/2 {
 		cut = cut[:i]
 	}
-	return strings.TrimRight(cut, " ,;:.") + "…"
+	return strings.TrimRight(cut, " \n,;:.|") + "…"
 }
 
 // conversationProps are the Answer and Sources blocks of a conversation.

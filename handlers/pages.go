@@ -3,7 +3,6 @@ package handlers
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -216,14 +215,3 @@ func (h *Handlers) searchPage(c echo.Context) error {
 	}
 	return h.render(c, http.StatusOK, views.Listing(p))
 }
-
-// file handles GET /files/*: an image that content shows.
-func (h *Handlers) file(c echo.Context) error {
-	path, err := url.PathUnescape(c.Param("*"))
-	if err != nil {
-		return db.ErrNotFound
-	}
-	return h.serveFile(c, path)
-}
-
-func (h *Handlers) serveFile(c echo.Context, path string) error { return db.ErrNotFound }

@@ -164,9 +164,10 @@ func (h *Handlers) question(c echo.Context, settings config.Settings) *component
 		return nil
 	}
 	return &components.QuestionProps{
-		ID: "site-question", Variant: components.QuestionLine, Action: questionURL, Agent: siteAgent, Lang: lang,
+		ID: "site-question", Variant: components.QuestionBand, Action: questionURL, Agent: siteAgent, Lang: lang,
 		AnswerID: siteAnswerID, TargetURL: h.languagePrefix(lang) + answersURL,
 		Label: i18n.T(ctx, "question.label", settings.SiteName), Placeholder: i18n.T(ctx, "question.placeholder"),
+		Note:        i18n.T(ctx, "question.note"),
 		Suggestions: settings.Suggestions[lang],
 	}
 }

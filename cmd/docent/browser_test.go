@@ -65,7 +65,7 @@ func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Voi
 	}
 }
 
-func eval[T any](t *testing.T, ctx context.Context, js string) T {
+func script[T any](t *testing.T, ctx context.Context, js string) T {
 	t.Helper()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js))
 	if err != nil {
@@ -138,32 +138,32 @@ func TestBrowserJourney(t *testing.T) {
 	do(t, ctx, chromedp.SendKeys("#site-question-text", "When is the garden open in winter?"), chromedp.Click("#site-question button[type=submit]"))
 	until(t, ctx, "location.pathname.startsWith('/ai-answers/conversations/')")
 	until(t, ctx, "document.querySelector('[data-docent-state=searching],[data-docent-state=reading]')")
-	if n := eval[int](t, ctx, "document.querySelectorAll('[data-docent-turn]').length"); n != 1 {
+	if n := script[int](t, ctx, "document.querySelectorAll('[data-docent-turn]').length"); n != 1 {
 		t.Fatalf("%d turns, want 1", n)
 	}
 	next(2)
 	until(t, ctx, "document.querySelector('.d-turn__body')?.innerText.includes('In winter the garden opens')")
-	if eval[bool](t, ctx, "document.querySelector('.d-turn__body').innerText.includes('at ten')") {
+	if script[bool](t, ctx, "document.querySelector('.d-turn__body').innerText.includes('at ten')") {
 		t.Fatal("the whole answer came at once")
 	}
 	shot(t, ctx, "writing")
 	next(2)
 	until(t, ctx, "document.querySelectorAll('.d-turn__body > *').length == 2")
 	// The first block is settled: it keeps its element and what is selected in it.
-	eval[bool](t, ctx, `(() => { const b = document.querySelector('.d-turn__body > *'); b.tagged = true;
+	script[bool](t, ctx, `(() => { const b = document.querySelector('.d-turn__body > *'); b.tagged = true;
 		getSelection().selectAllChildren(b); return true })()`)
 	next(2)
 	until(t, ctx, "document.querySelectorAll('.d-turn__body li').length == 2")
-	if !eval[bool](t, ctx, "document.querySelector('.d-turn__body > *').tagged === true && getSelection().toString().startsWith('In winter')") {
+	if !script[bool](t, ctx, "document.querySelector('.d-turn__body > *').tagged === true && getSelection().toString().startsWith('In winter')") {
 		t.Error("a settled block lost its element or its selection")
 	}
 	next(3)
 	until(t, ctx, "document.querySelector('[data-docent-state=done]')")
 	until(t, ctx, "document.querySelector('.d-turn__body').getAttribute('aria-busy') === 'false'")
-	if got := eval[string](t, ctx, "[...document.querySelectorAll('.d-sources__cited > li')].map(li => li.id).join()"); got != "source-1,source-2" {
+	if got := script[string](t, ctx, "[...document.querySelectorAll('.d-sources__cited > li')].map(li => li.id).join()"); got != "source-1,source-2" {
 		t.Errorf("cards %q, want two in order of citation", got)
 	}
-	if n := eval[int](t, ctx, "document.querySelectorAll('[data-docent-waiting] > li, [data-docent-stream]').length"); n != 0 {
+	if n := script[int](t, ctx, "document.querySelectorAll('[data-docent-waiting] > li, [data-docent-stream]').length"); n != 0 {
 		t.Errorf("%d placeholders or streams are left", n)
 	}
 	shot(t, ctx, "done")
@@ -182,10 +182,10 @@ func TestBrowserJourney(t *testing.T) {
 	until(t, ctx, "[...document.querySelectorAll('.d-turn__body')].at(-1).innerText.includes('costs less')")
 	next(4)
 	until(t, ctx, "[...document.querySelectorAll('[data-docent-turn]')].at(-1).querySelector('[data-docent-state=done]')")
-	if got := eval[string](t, ctx, "[...document.querySelectorAll('[data-docent-turn] h2')].map(h => h.innerText).join('|')"); got != "When is the garden open in winter?|And for a family?" {
+	if got := script[string](t, ctx, "[...document.querySelectorAll('[data-docent-turn] h2')].map(h => h.innerText).join('|')"); got != "When is the garden open in winter?|And for a family?" {
 		t.Errorf("turns %q", got)
 	}
-	if n := eval[int](t, ctx, "[...document.querySelectorAll('.d-turn__body')].at(-1).children.length"); n != 2 {
+	if n := script[int](t, ctx, "[...document.querySelectorAll('.d-turn__body')].at(-1).children.length"); n != 2 {
 		t.Errorf("%d blocks in the second answer, want 2: something was applied twice", n)
 	}
 	shot(t, ctx, "reloaded")
@@ -213,7 +213,7 @@ func TestBrowserStop(t *testing.T) {
 	do(t, ctx, chromedp.Click(".d-status form button[type=submit]"))
 	until(t, ctx, "document.querySelector('[data-docent-state=stopped]')")
 	shot(t, ctx, "stopped")
-	if !eval[bool](t, ctx, "document.querySelector('.d-turn__body').innerText.includes('Half an answer') && !document.body.innerText.includes('Never seen')") {
+	if !script[bool](t, ctx, "document.querySelector('.d-turn__body').innerText.includes('Half an answer') && !document.body.innerText.includes('Never seen')") {
 		t.Error("the text so far is not kept")
 	}
 	do(t, ctx, chromedp.SendKeys("#site-question-text", "And the café?"), chromedp.Click("#site-question button[type=submit]"))

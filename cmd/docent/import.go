@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -17,6 +18,7 @@ import (
 // importFolder makes pages of a folder of Markdown files.
 func importFolder(ctx context.Context, env environment, flags *flag.FlagSet, args []string) error {
 	prune := flags.Bool("prune", false, "remove pages whose file is gone; asks first")
+	verbose := flags.Bool("v", false, "list every problem")
 	yes := flags.Bool("yes", false, "do not ask")
 	rest, err := env.parse(flags, args)
 	if err != nil {
@@ -39,15 +41,35 @@ func importFolder(ctx context.Context, env environment, flags *flag.FlagSet, arg
 	if *prune {
 		opts.Prune = func(gone []string) bool { return *yes || env.confirm(gone) }
 	}
+	opts.Progress = importer.ProgressTo(env.stderr, env.isTerminal())
 	summary, err := importer.Run(ctx, opts)
 	if err != nil {
 		return err
 	}
-	for _, p := range summary.Problems {
-		fmt.Fprintln(env.stdout, p)
-	}
-	fmt.Fprintln(env.stdout, summary)
+	env.report(summary, *verbose)
 	return nil
+}
+
+// problemsShown is how many problems are listed unless all are asked for.
+const problemsShown = 25
+
+// report accounts for every file.
+func (e environment) report(s importer.Summary, verbose bool) {
+	for i, p := range s.Problems {
+		if i == problemsShown && !verbose {
+			fmt.Fprintf(e.stdout, "… and %d more; -v lists all\n", len(s.Problems)-i)
+			break
+		}
+		fmt.Fprintln(e.stdout, p)
+	}
+	fmt.Fprintf(e.stdout, "\n%d files in %s: %d added, %d changed, %d unchanged, %d not read. %d are drafts. %d problems.\n",
+		s.Files, s.Took.Round(10*time.Millisecond), s.Added, s.Changed, s.Unchanged, s.Skipped, s.Drafts, len(s.Problems))
+	switch {
+	case s.Removed > 0:
+		fmt.Fprintf(e.stdout, "%d pages whose file is gone were removed.\n", s.Removed)
+	case len(s.Gone) > 0:
+		fmt.Fprintf(e.stdout, "%d pages whose file is gone are kept; -prune removes them.\n", len(s.Gone))
+	}
 }
 
 // importOptions are how this site imports, from wherever.

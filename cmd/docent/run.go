@@ -61,7 +61,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 			flags.PrintDefaults()
 		}
 		s.flags(flags)
-		env := environment{settings: s, stdin: stdin, stdout: stdout, stderr: stderr, log: newLogger(stderr)}
+		level := slog.LevelWarn // what a command has to say it prints itself
+		if c.name == "serve" {
+			level = slog.LevelInfo
+		}
+		env := environment{settings: s, stdin: stdin, stdout: stdout, stderr: stderr, log: newLogger(stderr, level)}
 		err = c.run(ctx, env, flags, args[1:])
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
@@ -98,9 +102,10 @@ func usage(w io.Writer) {
 }
 
 // newLogger writes text for people at a terminal and JSON for machines.
-func newLogger(w io.Writer) *slog.Logger {
+func newLogger(w io.Writer, level slog.Level) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: level}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return slog.New(slog.NewTextHandler(w, nil))
+		return slog.New(slog.NewTextHandler(w, opts))
 	}
-	return slog.New(slog.NewJSONHandler(w, nil))
+	return slog.New(slog.NewJSONHandler(w, opts))
 }

@@ -196,14 +196,14 @@ func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 	}
 	st := State{Turn: t, Phase: Searching}
 	s.hub.Publish(t.ID, st)
-	s.start(t, agent, index, earlier, q.Who)
+	s.start(t, conv.Agent, agent, index, earlier, q.Who)
 	return st, nil
 }
 
 // start runs a turn in the background. The caller holds s.mu.
-func (s *Service) start(t Turn, agent config.Agent, index config.Index, earlier []Turn, who account.Account) {
+func (s *Service) start(t Turn, name string, agent config.Agent, index config.Index, earlier []Turn, who account.Account) {
 	ctx, cancel := context.WithCancelCause(s.base)
-	r := newRun(s, t, agent, index, earlier, who)
+	r := newRun(s, t, name, agent, index, earlier, who)
 	r.cancel = cancel
 	s.runs[t.ID] = r
 	s.wg.Go(func() {

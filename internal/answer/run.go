@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,12 +26,13 @@ const (
 
 // A run answers one turn. Its own goroutine alone touches it, except for text.
 type run struct {
-	s      *Service
-	turn   Turn
-	agent  config.Agent
-	index  config.Index
-	who    account.Account
-	cancel context.CancelCauseFunc
+	s         *Service
+	turn      Turn
+	agentName string
+	agent     config.Agent
+	index     config.Index
+	who       account.Account
+	cancel    context.CancelCauseFunc
 
 	earlier  []Turn
 	numbered []string // keys on the running list before this turn
@@ -47,8 +47,8 @@ type run struct {
 	text string // as of the last rendering; the lease keeper stores it
 }
 
-func newRun(s *Service, t Turn, agent config.Agent, index config.Index, earlier []Turn, who account.Account) *run {
-	r := &run{s: s, turn: t, agent: agent, index: index, who: who, earlier: earlier, phase: Searching}
+func newRun(s *Service, t Turn, name string, agent config.Agent, index config.Index, earlier []Turn, who account.Account) *run {
+	r := &run{s: s, turn: t, agentName: name, agent: agent, index: index, who: who, earlier: earlier, phase: Searching}
 	for _, st := range s.states(earlier) {
 		r.numbered = appendNumbered(r.numbered, st.Sources)
 	}
@@ -81,7 +81,7 @@ func (r *run) do(ctx context.Context) {
 	if err != nil && r.turn.Status == Failed {
 		level = r.s.Log.Error
 	}
-	attrs := []any{"turn", r.turn.ID[:8], "agent", r.index.Label, "model", r.turn.Model, "status", string(r.turn.Status),
+	attrs := []any{"turn", r.turn.ID[:8], "agent", r.agentName, "model", r.turn.Model, "status", string(r.turn.Status),
 		"refused", r.turn.Refused, "sources", len(r.turn.Sources), "cited", len(r.turn.Cited()),
 		"dropped_markers", r.stream.Dropped(), "tokens_in", r.turn.PromptTokens, "tokens_out", r.turn.CompletionTokens,
 		"ms", time.Since(started).Milliseconds()}
@@ -263,7 +263,7 @@ func (r *run) snapshot(blocks []markdown.Block) State {
 	if len(t.Sources) == 0 {
 		blocks, t.Text = nil, ""
 	}
-	return State{Turn: t, Phase: r.phase, Retrieved: r.retrieved, Blocks: slices.Clone(blocks)}
+	return State{Turn: t, Phase: r.phase, Retrieved: r.retrieved, Blocks: blocks}
 }
 
 // end decides how the turn ended, stores it and publishes its last state.
@@ -297,7 +297,7 @@ func (r *run) end(ctx context.Context, finish llm.Finish, err error) {
 		t.FinalText = markdown.Renumber(t.Text, r.s.markdownOptions(t, r.numbered))
 	}
 	r.phase, r.retrieved = Writing, true
-	last := State{Turn: *t, Phase: r.phase, Retrieved: true, Blocks: slices.Clone(blocks)}
+	last := State{Turn: *t, Phase: r.phase, Retrieved: true, Blocks: blocks}
 
 	// The end must be stored even when what ended the run was a stop or a shutdown.
 	store, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second+finishGrace)

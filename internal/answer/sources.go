@@ -142,6 +142,9 @@ func (r *run) where(ctx context.Context, item content.Item) string {
 			titles = append(titles, a.Title)
 		}
 	}
+	if len(titles) == 0 {
+		return "" // its title says it all
+	}
 	return strings.Join(append(titles, item.Title), " / ")
 }
 

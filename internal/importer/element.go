@@ -128,8 +128,11 @@ func (c *converter) openFrame(name string) int {
 }
 
 func (c *converter) closeTag(name string) {
-	if name == "table" && c.nested > 0 {
-		c.nested--
+	if c.nested > 0 && (name == "table" || tableParts[name]) {
+		if name == "table" {
+			c.nested--
+		}
+		c.space()
 		return
 	}
 	if i := c.openFrame(name); i >= 0 {
@@ -150,6 +153,7 @@ func (c *converter) closeTag(name string) {
 func (c *converter) pop() {
 	f := c.stack[len(c.stack)-1]
 	c.stack = c.stack[:len(c.stack)-1]
+	f.start = min(f.start, len(c.out)) // white space before it may be gone
 	if f.lines {
 		c.folding--
 	}
@@ -176,9 +180,8 @@ func (c *converter) pop() {
 		inner := bytes.TrimSpace(c.out[f.start:])
 		if !f.block && len(inner) > 0 {
 			quoted := "> " + strings.ReplaceAll(string(inner), "\n", "\n> ")
-			c.out = append(c.out[:f.start], strings.ReplaceAll(quoted, "> \n", ">\n")...)
+			c.out = append(append(c.out[:f.start], strings.ReplaceAll(quoted, "> \n", ">\n")...), "\n\n"...)
 		}
-		c.paragraph()
 	case f.name == "dt" || f.name == "summary":
 		c.wrap(f, "**")
 		c.paragraph()

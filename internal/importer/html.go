@@ -94,7 +94,7 @@ func (c *converter) step(i int) int {
 		}
 	}
 	t, end, ok := tagAt(s, i, c.jsx)
-	if !ok {
+	if !ok || bytes.HasSuffix(bytes.TrimRight(c.out[max(0, len(c.out)-8):], " "), []byte("](")) { // a destination
 		c.text("<")
 		return i + 1
 	}
@@ -225,7 +225,11 @@ func (c *converter) expression(i int) int {
 			return end
 		}
 	}
-	if end := braceEnd(c.s[:min(len(c.s), i+maxTag)], i); end > 0 && blankLine(c.s[i:end]) < 0 {
+	end := 0
+	if c.find(i, "}") > 0 {
+		end = braceEnd(c.s[:min(len(c.s), i+maxTag)], i)
+	}
+	if end > 0 && blankLine(c.s[i:end]) < 0 {
 		if strings.HasPrefix(c.s[i:end], "{#") { // a heading's id
 			c.text(c.s[i:end])
 		} else {

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bytes"
 	"path"
 	"strings"
 )
@@ -50,7 +49,7 @@ func rewriteLinks(s string, l links) string {
 // returns where reading goes on. start is where its "[" stands in out.
 func closeLink(out []byte, start int, s string, i int, l links) ([]byte, int) {
 	plain := append(out, ']')
-	if start < 0 || i+1 >= len(s) {
+	if start < 0 || i+1 >= len(s) || len(out)-start > maxSpan {
 		return plain, i + 1
 	}
 	if s[i+1] == ':' && (start == 0 || out[start-1] == '\n') { // a definition
@@ -69,7 +68,7 @@ func closeLink(out []byte, start int, s string, i int, l links) ([]byte, int) {
 	if !ok {
 		return plain, i + 1
 	}
-	text := bytes.Clone(out[start+1:])
+	text := out[start+1:]
 	image := start > 0 && out[start-1] == '!' && !escaped(string(out[max(0, start-9):start-1]), min(8, start-1))
 	switch {
 	case dest == "" && !image: // a link to nothing is its text
@@ -102,10 +101,12 @@ func fileRef(dest string, l links) (string, bool) {
 	return "", false
 }
 
+const maxDestination = 2000
+
 // parseDestination reads what follows "](": the destination, and the title with
 // the space before it.
 func parseDestination(s string, i int) (dest, title string, end int, ok bool) {
-	limit := min(len(s), i+maxTag)
+	limit := min(len(s), i+maxDestination)
 	for i < limit && (s[i] == ' ' || s[i] == '\n') {
 		i++
 	}

@@ -129,12 +129,12 @@ func (x *expander) liquidTag(i int) (text string, end int) {
 	if s[i+1] == '%' {
 		closer = "%}"
 	}
-	n := strings.Index(s[i:min(len(s), i+1<<10)], closer)
+	n := strings.Index(s[i+2:min(len(s), max(i+2, i+1<<10))], closer)
 	if n < 0 {
 		return s[i : i+2], i + 2
 	}
-	end = i + n + 2
-	inner := strings.TrimSpace(strings.Trim(s[i+2:i+n], "-"))
+	end = i + n + 4
+	inner := strings.TrimSpace(strings.Trim(s[i+2:i+2+n], "-"))
 	if closer == "}}" {
 		text, _, _ = strings.Cut(inner, "|")
 		text = strings.TrimSpace(text)

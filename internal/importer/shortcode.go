@@ -200,7 +200,10 @@ func parseShortcode(s string, i int, closer string) (sc shortcode, end int, ok b
 		space()
 	}
 	start := i
-	for i < limit && !unicode.IsSpace(rune(s[i])) && !strings.HasPrefix(s[i:], closer) && !strings.HasPrefix(s[i:], "/"+closer) {
+	for i < min(limit, start+64) && (isLetter(s[i]) || s[i] >= '0' && s[i] <= '9' || strings.IndexByte("-_./", s[i]) >= 0) {
+		if strings.HasPrefix(s[i:], "/"+closer) {
+			break
+		}
 		i++
 	}
 	if sc.name = strings.ToLower(s[start:i]); sc.name == "" {
@@ -256,6 +259,8 @@ func parameter(s string, i int, closer string) (text string, end int, ok bool) {
 				}
 			case s[j] == quote:
 				return b.String(), j + 1, true
+			case nested(s[j:]):
+				return "", 0, false
 			default:
 				b.WriteByte(s[j])
 			}
@@ -264,9 +269,17 @@ func parameter(s string, i int, closer string) (text string, end int, ok bool) {
 	}
 	j := i
 	for j < len(s) && !unicode.IsSpace(rune(s[j])) && !strings.HasPrefix(s[j:], closer) && !strings.HasPrefix(s[j:], "/"+closer) {
+		if nested(s[j:]) {
+			return "", 0, false
+		}
 		j++
 	}
 	return s[i:j], j, j > i
+}
+
+// nested reports whether a tag begins here: within another one that is an error.
+func nested(s string) bool {
+	return len(s) > 2 && s[0] == '{' && s[1] == '{' && (s[2] == '<' || s[2] == '%')
 }
 
 // fenced makes a code block whose fence no line of the code can close.

@@ -29,6 +29,9 @@ func (c *converter) openTable(end int) {
 		c.space()
 		return
 	}
+	if c.lastClose("table") < end {
+		return
+	}
 	c.paragraph()
 	c.push(frame{name: "table", table: &table{spans: map[int]span{}}}, end)
 }

@@ -53,6 +53,7 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	var h live.Hub[string]
 	h.Publish("k", "a")
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	n := 0
 	for range h.Watch(ctx, "k") {
 		n++

@@ -127,7 +127,7 @@ func (o *Offline) Generate(ctx context.Context, r Request) iter.Seq2[Event, erro
 type conversation struct {
 	question string
 	topic    string // the earlier question that this one leans on
-	followUp bool   // something was answered before
+	followUp bool   // something was asked before
 	searched bool   // a tool answered since the question
 	sources  []Source
 }
@@ -142,10 +142,9 @@ func readConversation(messages []Message) conversation {
 		case RoleUser:
 			if c.question != "" {
 				earlier = append(earlier, c.question)
+				c.followUp = true
 			}
 			c.question, c.searched = m.Text, false
-		case RoleAssistant:
-			c.followUp = c.followUp || m.Text != ""
 		case RoleTool:
 			c.searched = true
 		}

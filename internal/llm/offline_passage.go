@@ -112,8 +112,8 @@ func (p *parser) line(line string) {
 		p.item(m[1], plainText(m[2]))
 		return
 	}
-	if p.inList && len(p.pending) == 0 && (line[0] == ' ' || line[0] == '\t') {
-		last := &p.units[len(p.units)-1]
+	if last := len(p.units) - 1; p.inList && len(p.pending) == 0 && (line[0] == ' ' || line[0] == '\t') && len(p.units[last].text) < maxSection {
+		last := &p.units[last]
 		last.text += " " + plainText(trimmed)
 		return
 	}

@@ -8,48 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// cue is what kind of answer a question wants.
-type cue int
-
-const (
-	cueNone cue = iota
-	cueWhen
-	cueAmount // how many, how long, how wide
-	cuePrice
-	cueWho
-	cueAddress
-	cueWhy
-	cueList
-	cueHowTo
-	cueDefinition
-	cueComparison
-)
-
-var cuePatterns = []struct {
-	cue     cue
-	pattern *regexp.Regexp
-}{
-	{cueComparison, regexp.MustCompile(`(?i)\bvs\.?\b|\bversus\b|\bdifferences? between\b|\bcompared? (to|with)\b|\bdiferencias? entre\b|الفرق`)},
-	{cuePrice, regexp.MustCompile(`(?i)\bhow much (does|do|is|are|will|would|did)\b.*\b(cost|charge|pay)|\bcosts?\b|\bprices?\b|\bfees?\b|\bcuánto cuesta|\bprecio`)},
-	{cueWhen, regexp.MustCompile(`(?i)\bwhen\b|\bwhat (year|date|day|time)\b|\bdeadline\b|\bsince what\b|\bhow soon\b|\bday and time\b|\bcuándo\b|\bqué (año|día|fecha|hora)|متى`)},
-	{cueAmount, regexp.MustCompile(`(?i)\bhow (many|much|long|wide|big|large|often|old|fast|far|tall|likely|likelier)\b|\b(number|percentage|score|minutes|size|limit) (of|do|for|is)?\b|\bcuánt[oa]s?\b|كم`)},
-	{cueWho, regexp.MustCompile(`(?i)^\s*(and |y )?(who|whose|quién|quiénes)\b|\bwho (is|are|was|were|has|does|can|won|made|came|offers|did)\b|من هو`)},
-	{cueAddress, regexp.MustCompile(`(?i)\b(web ?address|url|email address|e-mail address|which (web)?site|link to|dirección (web|de correo)|enlace)\b`)},
-	{cueWhy, regexp.MustCompile(`(?i)\bwhy\b|\bwhat is the reason\b|\bpor qué\b|لماذا`)},
-	{cueHowTo, regexp.MustCompile(`(?i)\bhow (do|can|should|might|to|could|would|does)\b|\bsteps? to\b|\btips (for|on)\b|\bcómo\b|كيف`)},
-	{cueList, regexp.MustCompile(`(?i)\blist\b|\b(what|which) (are|were)\b|\b(two|three|four|five|six|seven|eight|nine|ten|[2-9]|1[0-9]) \w+|\bstages\b|\bexamples of\b|\bcuáles (son|fueron)\b`)},
-	{cueDefinition, regexp.MustCompile(`(?i)^\s*what('s| is| are)\b|\bdefin(e|ition)\b|\bmeaning\b|\bmean\b|\bqué (es|son|significa)\b|ما (هو|هي)`)},
-}
-
-func cueOf(question string) cue {
-	for _, c := range cuePatterns {
-		if c.pattern.MatchString(question) {
-			return c.cue
-		}
-	}
-	return cueNone
-}
-
 // term is one word of a question under the forms it is looked for.
 type term struct {
 	word    string
@@ -64,6 +22,9 @@ type term struct {
 	weight  float64        // for ranking
 	claim   float64        // for telling whether a source answers at all
 }
+
+// maxTerms bounds the work for a question; more words than that are a letter.
+const maxTerms = 60
 
 // question is a visitor's question taken apart.
 type question struct {
@@ -88,7 +49,7 @@ func (o *Offline) readQuestion(text, topic string) question {
 			word := from[at[0]:at[1]]
 			lower := strings.ToLower(strings.NewReplacer("’", "'").Replace(word))
 			lower = strings.TrimSuffix(lower, "'s")
-			if has(stopWords, strings.ReplaceAll(lower, "'", "")) || seen[lower] {
+			if has(stopWords, strings.ReplaceAll(lower, "'", "")) || seen[lower] || len(q.terms) == maxTerms {
 				continue
 			}
 			stems := o.analyze(q.lang, lower)
@@ -196,37 +157,4 @@ func simpleTokens(_, text string) []string {
 		out = append(out, w)
 	}
 	return out
-}
-
-// distance is the number of edits between a and b, swaps of neighbours counted as
-// one, or more than limit.
-func distance(a, b string, limit int) int {
-	x, y := []rune(a), []rune(b)
-	if len(x)-len(y) > limit || len(y)-len(x) > limit {
-		return limit + 1
-	}
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		row[0] = i
-		best := i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-			best = min(best, row[j])
-		}
-		if best > limit {
-			return limit + 1
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(y)]
 }

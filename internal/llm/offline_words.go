@@ -139,7 +139,31 @@ spreadsheet csv excel download
 dataset datasets data
 dog pet puppy
 article articles content
-maintain maintenance care`), "\n")
+maintain maintenance care
+power authority authorities authorized authorization
+earlier former previous predecessor prior
+over succeed succeeded replace replaced
+sign signed approve approved approval
+group council committee board
+where location located venue place
+job jobs position positions career vacancy vacancies hiring
+phone call telephone
+expire expires expiration expiry
+preserve archive archived
+trust trustworthy confidence
+blind disability disabilities accessible accessibility
+older elderly seniors
+kids children youth
+soldiers veterans military
+private privacy confidential secret
+hacked breach cyberattack
+password passwords login credentials
+robot robots bot bots chatbot automation
+logo branding brand
+font fonts typeface typography
+color colors colour palette contrast
+deadline due date
+eligible eligibility qualify qualified`), "\n")
 
 // forms are English words whose forms no stemmer brings together.
 var forms = strings.Split(strings.TrimSpace(`

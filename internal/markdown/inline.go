@@ -144,6 +144,11 @@ func (w *writer) cite(n *cite) {
 		return
 	}
 	e := w.cites.resolve(n, w.base)
+	if len(e.shown) > 0 {
+		// A superscript stands at the word it belongs to. A line's end never shows
+		// its trailing space, so this takes nothing back that was seen.
+		w.out = bytes.TrimRight(w.out, " \n")
+	}
 	for _, number := range e.shown {
 		w.raw(`<sup class="d-cite"><a`)
 		w.attr("href", w.cites.href(number))

@@ -93,9 +93,11 @@ func small(src string) [][]string {
 
 const sup = `<sup class="d-cite"><a href="#source-%[1]d" aria-label="Source %[1]d">%[1]d</a></sup>`
 
-// sups replaces "{n}" in the expectation by the marker of number n.
+// sups replaces "{n}" in the expectation by the marker of number n, which takes
+// the place of a space in front of it.
 func sups(s string) string {
 	for i := 1; i <= 9; i++ {
+		s = strings.ReplaceAll(s, fmt.Sprintf(" {%d}", i), fmt.Sprintf("{%d}", i))
 		s = strings.ReplaceAll(s, fmt.Sprintf("{%d}", i), fmt.Sprintf(sup, i))
 	}
 	return s

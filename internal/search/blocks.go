@@ -20,7 +20,7 @@ type block struct {
 	kind       blockKind
 	start, end int
 	level      int    // of a heading
-	text       string // of a heading, without marks
+	text       string // of a heading, as it is written
 	headerEnd  int    // of a table: where its header rows end
 }
 
@@ -30,7 +30,6 @@ var (
 	listMarker  = regexp.MustCompile(`^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
 	tableDelim  = regexp.MustCompile(`^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 	fenceMarker = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
-	headingID   = regexp.MustCompile(`[ \t]*\{#[^}]*\}$`)
 )
 
 // A line is one line of the body, as byte offsets without its line feed.
@@ -64,7 +63,7 @@ func blocks(body string) []block {
 		case atxHeading.MatchString(l):
 			m := atxHeading.FindStringSubmatch(l)
 			out = append(out, block{kind: headingBlock, start: lines[i].start, end: lines[i].end,
-				level: len(m[1]), text: headingID.ReplaceAllString(m[2], "")})
+				level: len(m[1]), text: m[2]})
 			i++
 		case strings.Contains(l, "|") && i+1 < len(lines) && strings.Contains(text(lines[i+1]), "-") &&
 			strings.Contains(text(lines[i+1]), "|") && tableDelim.MatchString(text(lines[i+1])):

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,6 +13,9 @@ const (
 	chunkMaximum = 1800
 	chunkMinimum = 350
 )
+
+// headingID is an id that some writers put behind a heading: "{#prices}".
+var headingID = regexp.MustCompile(`[ \t]*\{[#.][^}]*\}$`)
 
 // A Chunk is a passage of a body.
 type Chunk struct {
@@ -68,7 +72,7 @@ func (s *splitter) add(b block) {
 		for len(s.path) > 0 && s.path[len(s.path)-1].level >= b.level {
 			s.path = s.path[:len(s.path)-1]
 		}
-		s.path = append(s.path[:len(s.path):len(s.path)], outlineEntry{b.level, plain(b.text)})
+		s.path = append(s.path[:len(s.path):len(s.path)], outlineEntry{b.level, plain(headingID.ReplaceAllString(b.text, ""))})
 		if a := s.anchors[b.start]; a != "" {
 			s.anchor = a
 		}

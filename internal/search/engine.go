@@ -48,6 +48,9 @@ func (e *Engine) PutItems(ctx context.Context, tx *db.DB, items []content.Item) 
 		return err
 	}
 	return tx.InTx(ctx, func(tx *db.DB) error {
+		if err := lockIndex(ctx, tx); err != nil {
+			return fmt.Errorf("lock index: %w", err)
+		}
 		if err := removeTranslations(ctx, tx, gone); err != nil {
 			return fmt.Errorf("remove from index: %w", err)
 		}
@@ -77,19 +80,23 @@ func latest(docs []document) []document {
 	return out
 }
 
-// Refresh replaces all documents of an entity by what load returns now: its
-// published translations, or nothing when it is gone.
+// Refresh replaces all documents of an entity by what load returns: its published
+// translations, or nothing when it is gone. It loads them while nobody else writes
+// to the index, so of two refreshes at once the later one keeps the newer state.
 func (e *Engine) Refresh(ctx context.Context, load func(ctx context.Context, entityID string) ([]content.Item, error), entityID string) error {
-	items, err := load(ctx, entityID)
-	if err != nil {
-		return fmt.Errorf("load %s: %w", entityID, err)
-	}
 	return e.db.InTx(ctx, func(tx *db.DB) error {
-		var keep []string
-		for _, it := range items {
-			keep = append(keep, it.Lang)
+		if err := lockIndex(ctx, tx); err != nil {
+			return fmt.Errorf("lock index: %w", err)
 		}
-		if err := removeOtherLanguages(ctx, tx, entityID, keep); err != nil {
+		items, err := load(ctx, entityID)
+		if err != nil {
+			return fmt.Errorf("load %s: %w", entityID, err)
+		}
+		var langs []string
+		for _, it := range items {
+			langs = append(langs, it.Lang)
+		}
+		if err := removeOtherLanguages(ctx, tx, entityID, langs); err != nil {
 			return fmt.Errorf("remove from index: %w", err)
 		}
 		return e.PutItems(ctx, tx, items)

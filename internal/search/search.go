@@ -241,13 +241,10 @@ func (e *Engine) hits(ctx context.Context, top []scoredChunk) ([]Hit, error) {
 			return nil, fmt.Errorf("languages of document %d: %w", documentOf(r.ID), err)
 		}
 		h := Hit{
-			Ref: content.Ref{Type: r.Type, ID: r.EntityID}, Lang: r.Lang, Bundle: r.Bundle, Title: r.Title, Path: r.Path,
+			Ref: content.Ref{Type: r.Type, ID: r.EntityID}, Lang: r.Lang, Bundle: r.Bundle, Title: r.Title, Path: r.Path, Origin: r.Origin,
 			ChunkID: fmt.Sprint(r.ID), Heading: r.Heading, Anchor: r.Anchor, Text: r.Text, Start: r.Start, End: r.End,
 			Score:      top[place[r.ID]].score,
 			OtherLangs: slices.DeleteFunc(langs, func(l string) bool { return l == r.Lang }),
-		}
-		if r.Origin != nil {
-			h.Origin = *r.Origin
 		}
 		if r.Date != nil {
 			h.Date = r.Date.UTC()

@@ -8,6 +8,7 @@ create table search_documents (
     bundle         text not null,
     title          text not null,
     path           text not null,
+    origin         text not null, -- what an importer made it from; empty: nothing
     view_roles     text not null, -- JSON array of role names; empty: everybody
     languages      text not null, -- JSON array of all published languages of the entity
     out_of_answers boolean not null,

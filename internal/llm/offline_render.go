@@ -1,0 +1,166 @@
+package llm
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// render writes quotes as Markdown, each with its marker.
+func render(r ranking, quotes []quote) string {
+	var b strings.Builder
+	shown := ""
+	for _, q := range quotes {
+		p := r.passages[q.passage]
+		if h := neededHeading(r, q); h != "" && h != shown {
+			shown = h
+			b.WriteString("**" + quoted(h) + "**\n\n")
+		}
+		marker := " [" + strconv.Itoa(p.Number) + "]"
+		long := 0
+		for _, i := range q.units {
+			if p.units[i].kind == itemUnit {
+				long += wordCount(p.units[i].text)
+			}
+		}
+		for k, i := range q.units {
+			u := p.units[i]
+			switch {
+			case u.kind == itemUnit || u.isTitle && len(q.units) > 1 && allTitles(p, q):
+				b.WriteString(itemMark(u) + quoted(shorten(u.text, long)))
+			case u.kind == rowUnit:
+				b.WriteString("- " + quoted(rowText(u)))
+			case u.isTitle:
+				b.WriteString("**" + quoted(u.text) + "**")
+			default:
+				b.WriteString(lineStart(quoted(cut(u.text, maxUnitWords))))
+			}
+			if k == len(q.units)-1 {
+				b.WriteString(marker + "\n\n")
+				break
+			}
+			next := p.units[q.units[k+1]]
+			switch {
+			case itemLike(u, p, q) && itemLike(next, p, q) && u.block == next.block || u.isTitle && next.isTitle:
+				b.WriteString("\n")
+			case u.kind == sentenceUnit && next.kind == sentenceUnit && u.block == next.block:
+				b.WriteString(" ")
+			case strings.HasSuffix(u.text, ":"):
+				b.WriteString("\n\n")
+			default:
+				b.WriteString(marker + "\n\n")
+			}
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func allTitles(p passage, q quote) bool {
+	return !slices.ContainsFunc(q.units, func(i int) bool { return !p.units[i].isTitle })
+}
+
+func itemLike(u unit, p passage, q quote) bool {
+	return u.kind == itemUnit || u.kind == rowUnit || u.isTitle && allTitles(p, q)
+}
+
+// neededHeading is the heading above a quote when it holds words of the question
+// that the quote lacks, or when a list has no other lead-in.
+func neededHeading(r ranking, q quote) string {
+	p := r.passages[q.passage]
+	u := p.units[q.units[0]]
+	if len(u.path) == 0 || u.isTitle {
+		return ""
+	}
+	h := u.path[len(u.path)-1]
+	if u.kind != sentenceUnit || r.question.cue == cueAmount && hasDigit.MatchString(h) {
+		return h
+	}
+	for t, term := range r.question.terms {
+		own := 0.0
+		for _, i := range q.units {
+			own = max(own, r.units[r.first[q.passage]+i].own[t])
+		}
+		if own < 0.5 && !term.frame && r.units[r.first[q.passage]+q.units[0]].context[t] >= 0.5 {
+			return h
+		}
+	}
+	return ""
+}
+
+func itemMark(u unit) string {
+	if u.kind == itemUnit && len(u.marker) > 1 {
+		return u.marker + " "
+	}
+	return "- "
+}
+
+// rowText joins a row's cells with the names of their columns.
+func rowText(u unit) string {
+	heads, cells := strings.Split(u.header, " | "), strings.Split(u.text, " | ")
+	var parts []string
+	for i, c := range cells {
+		switch {
+		case c == "":
+		case i < len(heads) && heads[i] != "":
+			parts = append(parts, heads[i]+": "+c)
+		default:
+			parts = append(parts, c)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// shorten cuts an item of a list of total words that is too long to read.
+func shorten(text string, total int) string {
+	if total <= listBudget {
+		return cut(text, maxUnitWords)
+	}
+	first := splitSentences(text)[0]
+	return cut(first, maxItemWords)
+}
+
+// cut keeps the first n words.
+func cut(text string, n int) string {
+	words := strings.Fields(text)
+	if len(words) <= n {
+		return text
+	}
+	return strings.Join(words[:n], " ") + " …"
+}
+
+var (
+	markdownSign = regexp.MustCompile("[\\\\*<\\[\\]`]|(?:^|[^\\pL\\pN])_|_(?:$|[^\\pL\\pN])")
+	lineOpener   = regexp.MustCompile(`^(?:[#>+|~=-]|[0-9]+[.)] )`)
+	codeSpan     = regexp.MustCompile("`[^`]+`")
+)
+
+// quoted makes plain text stand for itself in Markdown. Code spans stay.
+func quoted(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range append(codeSpan.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		b.WriteString(markdownSign.ReplaceAllStringFunc(text[at:m[0]], func(s string) string {
+			if i := strings.IndexByte(s, '_'); i >= 0 {
+				return s[:i] + `\` + s[i:]
+			}
+			return `\` + s
+		}))
+		b.WriteString(text[m[0]:m[1]])
+		at = m[1]
+	}
+	return b.String()
+}
+
+// lineStart keeps a sentence at the start of a line from turning into a heading,
+// a list or a quotation.
+func lineStart(text string) string {
+	m := lineOpener.FindString(text)
+	if m == "" {
+		return text
+	}
+	if i := strings.IndexAny(m, ".)"); i > 0 {
+		return m[:i] + `\` + m[i:] + text[len(m):]
+	}
+	return `\` + text
+}
