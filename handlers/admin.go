@@ -13,6 +13,7 @@ import (
 	"docent/internal/account"
 	"docent/internal/content"
 	"docent/internal/i18n"
+	"docent/internal/llm"
 	"docent/views"
 )
 
@@ -79,7 +80,12 @@ func doneText(ctx context.Context, done string) string {
 // dashboard handles GET /admin.
 func (h *Handlers) dashboard(c echo.Context) error {
 	ctx, who := c.Request().Context(), h.account(c)
-	page := views.DashboardPage{Admin: h.admin(c)}
+	stats, err := h.Search.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	page := views.DashboardPage{Admin: h.admin(c), Model: h.Answers.Model.Name(), IndexChunks: stats.Chunks, IndexChanged: stats.LastChange}
+	page.ModelOffline = page.Model == llm.OfflineName
 	for _, f := range []struct {
 		label string
 		state content.State

@@ -20,8 +20,11 @@ import (
 	"docent/db"
 	"docent/db/dbtest"
 	"docent/internal/account"
+	"docent/internal/answer"
 	"docent/internal/config"
 	"docent/internal/content"
+	"docent/internal/llm"
+	"docent/internal/search"
 )
 
 const testPassword = "correct horse battery"
@@ -66,6 +69,14 @@ func newTestSite(t *testing.T, d *db.DB, change ...func(*Deps)) *testSite {
 		Log:     slog.New(slog.NewTextHandler(log, nil)),
 		BaseURL: &url.URL{Scheme: "http", Host: server.Listener.Addr().String()},
 	}
+	deps.Search = search.New(d)
+	deps.Answers, err = answer.New(ctx, answer.Options{
+		DB: d, Config: conf, Content: deps.Content, Search: deps.Search, Model: llm.NewOffline(nil), SiteURL: deps.BaseURL,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { deps.Answers.Close(context.Background()) })
 	for _, f := range change {
 		f(&deps)
 	}

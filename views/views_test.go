@@ -91,8 +91,7 @@ func pages(lang, text string) map[string]templ.Component {
 		"link":                 SignInLink(SignInLinkPage{Site: lone, Action: "/link", Token: text, Name: text}),
 		"bad link":             SignInLink(SignInLinkPage{Site: lone, Invalid: true}),
 		"dashboard": Dashboard(DashboardPage{
-			Admin: admin, Counts: []Count{{Label: text, Value: 3, URL: "/a"}, {Label: text}}, Model: text, ModelOffline: true, ModelHelpURL: "/docs",
-			IndexChunks: 7, IndexError: text, IndexURL: "/rebuild", ImportedAt: at, ImportResult: text,
+			Admin: admin, Counts: []Count{{Label: "Pages", Value: 3, URL: "/admin/content"}}, Model: text, ModelOffline: true, IndexChunks: 7, IndexChanged: at,
 		}),
 		"content":  ContentList(ContentListPage{Admin: admin, Action: "/admin/content", Text: text, Types: []components.Option{{Value: "a", Label: text}}, Rows: []ContentRow{{Title: text, URL: "/a", Path: text, Type: text, State: "published", NewDraft: true, Languages: []string{text}, Author: text, Changed: at}, {Title: text, State: text}}}),
 		"nothing":  ContentList(ContentListPage{Admin: admin, Action: "/admin/content", Text: text}),

@@ -32,13 +32,23 @@ func enoughCoverage(terms int) float64 {
 
 // answer is the Markdown answer to text, empty when the sources hold none.
 func (o *Offline) answer(text, topic string, sources []Source) string {
-	q := o.readQuestion(text, topic)
-	if len(q.terms) == 0 || len(sources) == 0 || orders.MatchString(text) {
+	if orders.MatchString(text) {
 		return ""
 	}
-	passages := make([]passage, len(sources))
-	for i, s := range sources {
-		passages[i] = takeApart(s)
+	var passages []passage
+	var langs []string
+	for _, s := range sources {
+		passages = append(passages, takeApart(s))
+		if s.Lang != "" && !slices.Contains(langs, s.Lang) {
+			langs = append(langs, s.Lang)
+		}
+	}
+	if len(langs) == 0 {
+		langs = append(langs, languageOf(text))
+	}
+	q := o.readQuestion(text, topic, langs)
+	if len(q.terms) == 0 {
+		return ""
 	}
 	r := o.rank(q, passages)
 	if r.best < 0 || r.missing || r.coverage < enoughCoverage(len(q.terms)) {

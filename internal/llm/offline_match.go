@@ -76,6 +76,11 @@ func (o *Offline) links(q *question, passages []passage, c corpus) map[string][]
 				add(stem, 1)
 			}
 		}
+		for _, stem := range t.forms {
+			if _, ok := c.frequency[stem]; ok && !slices.Contains(t.stems, stem) {
+				add(stem, 1/float64(len(t.stems)))
+			}
+		}
 		if frequency < 0 {
 			for w, strength := range slips(t.word, words()) {
 				for _, stem := range o.analyze(words()[w], w) {

@@ -12,6 +12,7 @@ import (
 type term struct {
 	word    string
 	stems   []string       // normally one; a compound like M-24-08 gives several
+	forms   []string       // its stems in the languages of the sources
 	named   bool           // a name, a number or a code
 	known   bool           // the sources hold it or something like it
 	akin    bool           // the sources hold a word of like meaning
@@ -37,38 +38,54 @@ type question struct {
 var wordPattern = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:[-.’'_/@&][\p{L}\p{M}\p{N}]+)*|\.[\p{L}]{2,6}\b`)
 
 // readQuestion takes text apart. Words of topic that text lacks follow with less
-// weight.
-func (o *Offline) readQuestion(text, topic string) question {
+// weight. The words are also analyzed in the languages of the sources, so that a
+// wrong guess at the question's language does little harm.
+func (o *Offline) readQuestion(text, topic string, langs []string) question {
 	q := question{text: text, lang: languageOf(text), cue: cueOf(text)}
 	seen := map[string]bool{}
 	add := func(from string, isTopic bool) {
 		shouting := from == strings.ToUpper(from)
 		var last term
-		var lastEnd int
+		lastEnd := -1
 		for i, at := range wordPattern.FindAllStringIndex(from, -1) {
 			word := from[at[0]:at[1]]
-			lower := strings.ToLower(strings.NewReplacer("’", "'").Replace(word))
-			lower = strings.TrimSuffix(lower, "'s")
-			if has(stopWords, strings.ReplaceAll(lower, "'", "")) || seen[lower] || len(q.terms) == maxTerms {
-				continue
-			}
-			stems := o.analyze(q.lang, lower)
-			if len(stems) == 0 {
+			lower := strings.TrimSuffix(strings.ToLower(strings.ReplaceAll(word, "’", "'")), "'s")
+			if has(stopWords, strings.ReplaceAll(lower, "'", "")) || seen[lower] {
 				continue
 			}
 			seen[lower] = true
-			t := term{word: lower, stems: stems, topic: isTopic, literal: literalPattern(lower),
-				frame: within(o.frame, stems), loose: within(o.loose, stems), named: isNamed(word, i == 0 || opens(from[:at[0]]), shouting)}
+			t := term{word: lower, stems: o.analyze(q.lang, lower), topic: isTopic, literal: literalPattern(lower),
+				named: isNamed(word, i == 0 || opens(from[:at[0]]), shouting)}
+			for _, lang := range langs {
+				t.forms = append(t.forms, o.analyze(lang, lower)...)
+			}
+			t.frame, t.loose = within(o.frame, t.stems), within(o.loose, t.stems)
+			if len(t.stems) == 0 || len(t.forms) == 0 {
+				continue
+			}
 			if last.named && lastEnd+1 == at[0] && isNumber(lower) {
 				t.literal = literalPattern(last.word + " " + lower) // WCAG 3.0 is another thing than 3.0
 			}
-			q.terms = append(q.terms, t)
 			last, lastEnd = t, at[1]
+			q.terms = append(q.terms, t.parts()...)
 		}
 	}
 	add(text, false)
 	add(topic, true)
+	q.terms = q.terms[:min(len(q.terms), maxTerms)]
 	return q
+}
+
+// parts splits a run of a script without spaces into a term for each stem.
+func (t term) parts() []term {
+	if len(t.stems) < 2 || t.literal != nil || strings.ContainsAny(t.word, "-'&") {
+		return []term{t}
+	}
+	var out []term
+	for _, stem := range t.stems {
+		out = append(out, term{word: stem, stems: []string{stem}, forms: []string{stem}, topic: t.topic})
+	}
+	return out
 }
 
 // within tells whether set holds all of stems.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -34,15 +35,17 @@ const (
 	pageShare    = 0.1
 )
 
-// What is left of the score of units that are cut off, that announce content, or
-// that invite; how much earlier sources gain; and how much neighbours in question
-// and unit add.
+// What is left of the score of units that are no sentence, that are long and cut
+// off, that announce content, or that invite; how much earlier sources gain; how much neighbours in question
+// and unit add; and how much each year of age costs.
 const (
 	fragmentShare = 0.85
+	brokenShare   = 0.6
 	announceShare = 0.7
 	inviteShare   = 0.6
 	rankShare     = 0.2
 	pairShare     = 0.08
+	ageShare      = 0.02
 )
 
 // topicShare is how much a word of the question before counts for ranking.
@@ -174,7 +177,11 @@ func (r *ranking) score(s *scored, u unit, title, section []float64, tokens []st
 	if strings.HasSuffix(u.text, "?") {
 		sum *= 0.5
 	}
-	if u.kind == sentenceUnit && !u.isTitle && !strings.ContainsAny(u.text[len(u.text)-1:], ".!?:)\"") && !strings.HasSuffix(u.text, "”") {
+	switch {
+	case u.kind != sentenceUnit || u.isTitle || finished.MatchString(u.text):
+	case words > 12:
+		sum *= brokenShare
+	default:
 		sum *= fragmentShare
 	}
 	if aboutPage.MatchString(u.text) {
@@ -184,8 +191,34 @@ func (r *ranking) score(s *scored, u unit, title, section []float64, tokens []st
 		sum *= inviteShare
 	}
 	sum *= 1 + cueBonus(r.question, s, u)
-	return sum * (1 + rankShare/float64(1+s.passage))
+	return sum * (1 + rankShare/float64(1+s.passage)) * (1 - ageShare*r.age(s.passage))
 }
+
+// age tells by how many years, at most 10, a passage is older than the newest.
+func (r *ranking) age(p int) float64 {
+	date := r.passages[p].Date
+	if date == "" {
+		return 0
+	}
+	newest := date
+	for _, other := range r.passages {
+		newest = max(newest, other.Date)
+	}
+	return float64(min(10, year(newest)-year(date)))
+}
+
+// year is the year of an ISO date, 0 for anything else.
+func year(date string) int {
+	y, _, _ := strings.Cut(date, "-")
+	n, err := strconv.Atoi(y)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// finished matches the end of a whole sentence.
+var finished = regexp.MustCompile("[.!?:;)。！？؟…\"”’»`]$")
 
 // aboutPage matches sentences that announce content instead of being it.
 var aboutPage = regexp.MustCompile(`(?i)^(learn|discover|explore|find out|see|watch|read|hear|join|get) (how|about|what|why|more|the)\b|^(this|in this|the following|here) (section|guide|page|article|resource|post|event|session|webinar|talk|presentation|video|blog|tutorial)\b`)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // render writes quotes as Markdown, each with its marker.
@@ -45,7 +46,9 @@ func render(r ranking, quotes []quote) string {
 			case itemLike(u, p, q) && itemLike(next, p, q) && u.block == next.block || u.isTitle && next.isTitle:
 				b.WriteString("\n")
 			case u.kind == sentenceUnit && next.kind == sentenceUnit && u.block == next.block:
-				b.WriteString(" ")
+				if r, _ := utf8.DecodeLastRuneInString(u.text); !strings.ContainsRune("。！？", r) {
+					b.WriteString(" ")
+				}
 			case strings.HasSuffix(u.text, ":"):
 				b.WriteString("\n\n")
 			default:

@@ -223,6 +223,36 @@ func TestOfflineUsesTheAnalyzer(t *testing.T) {
 	}
 }
 
+func TestOfflineLanguages(t *testing.T) {
+	pairs := func(_, text string) []string { // like an analyzer for scripts without spaces
+		var out []string
+		runes := []rune(text)
+		for i := 1; i < len(runes); i++ {
+			out = append(out, string(runes[i-1:i+1]))
+		}
+		return out
+	}
+	for name, tt := range map[string]struct {
+		analyze        func(lang, text string) []string
+		source         llm.Source
+		question, want string
+	}{
+		"Arabic": {nil, llm.Source{Number: 1, Title: "الزيارة", Lang: "ar", Text: "يفتح المتحف أبوابه الساعة التاسعة صباحا. الدخول مجاني للأطفال."},
+			"متى يفتح المتحف أبوابه اليوم 9؟", ""},
+		"Arabic, answered": {nil, llm.Source{Number: 1, Title: "الزيارة", Lang: "ar", Text: "يفتح المتحف أبوابه الساعة 9 صباحا. الدخول مجاني للأطفال."},
+			"هل الدخول مجاني للأطفال؟", "الدخول مجاني للأطفال. [1]"},
+		"Japanese": {pairs, llm.Source{Number: 1, Lang: "ja", Text: "博物館は月曜日に休みます。入場は無料です。"}, "博物館の休みは月曜日", "博物館は月曜日に休みます。入場は無料です。 [1]"},
+		"German":   {nil, llm.Source{Number: 1, Lang: "de", Text: "Das Museum öffnet um neun Uhr. Hunde dürfen nicht hinein."}, "Dürfen Hunde hinein?", "Hunde dürfen nicht hinein. [1]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := collect(t, t.Context(), llm.NewOffline(tt.analyze), llm.Request{Messages: []llm.Message{system([]llm.Source{tt.source}), user(tt.question)}})
+			if got.text != tt.want {
+				t.Errorf("got  %q\nwant %q", got.text, tt.want)
+			}
+		})
+	}
+}
+
 func FuzzOffline(f *testing.F) {
 	f.Add("how do I book a group visit", museum[0].Text)
 	f.Add("M-24-08 vs .us \"3.0\"", "- a\n  b\n1. c\n| x |\n| - |\n| y | z |\n> q\n# 1. h\n**b:**\n")

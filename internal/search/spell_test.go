@@ -11,7 +11,7 @@ func TestCorrect(t *testing.T) {
 		{"en", "devloper", "develop"},
 		{"en", "lifecyle", "lifecycl"},
 		{"en", "acessibility", "access"},
-		{"en", "calander", "calendar"},
+		{"en", "calender", "calendar"},
 		{"en", "musuem", "museum"},
 		{"en", "certifficatoin", ""}, // further away than a slip
 		{"es", "horrario", "horari"},
