@@ -63,7 +63,7 @@ func (e environment) report(s importer.Summary, verbose bool) {
 		fmt.Fprintln(e.stdout, p)
 	}
 	fmt.Fprintf(e.stdout, "\n%d files in %s: %d added, %d changed, %d unchanged, %d not read. %d are drafts. %d problems.\n",
-		s.Files, s.Took.Round(10*time.Millisecond), s.Added, s.Changed, s.Unchanged, s.Skipped, s.Drafts, len(s.Problems))
+		s.Files, s.Took.Round(time.Millisecond), s.Added, s.Changed, s.Unchanged, s.Skipped, s.Drafts, len(s.Problems))
 	switch {
 	case s.Removed > 0:
 		fmt.Fprintf(e.stdout, "%d pages whose file is gone were removed.\n", s.Removed)

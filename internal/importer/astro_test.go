@@ -1,9 +1,6 @@
 package importer
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"docent/db/dbtest"
@@ -21,11 +18,6 @@ func TestAstro(t *testing.T) {
 	entities := map[string]int{}
 	err := store.Published(t.Context(), func(it content.Item) error {
 		entities[it.ID]++
-		if dir := os.Getenv("SHOW"); dir != "" {
-			name := filepath.Join(dir, strings.TrimPrefix(it.Origin, originPrefix))
-			os.MkdirAll(filepath.Dir(name), 0o755)
-			os.WriteFile(name, []byte(it.Path+"\n"+it.Title+"\n"+it.Fields.Text("summary")+"\n"+it.Fields.Text("source_url")+"\n---\n"+it.Fields.Text("body")), 0o644)
-		}
 		return nil
 	})
 	if err != nil {

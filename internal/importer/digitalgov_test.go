@@ -4,16 +4,19 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"docent/db"
 	"docent/db/dbtest"
+	"docent/internal/account"
 	"docent/internal/content"
 )
 
@@ -77,11 +80,6 @@ func TestDigitalgov(t *testing.T) {
 		}}
 		sum := mustRun(t, opts)
 		t.Logf("%d files in %v: %.0f a second", sum.Files, sum.Took, float64(sum.Files)/sum.Took.Seconds())
-		if os.Getenv("SHOW") != "" {
-			for _, p := range sum.Problems {
-				t.Log(p)
-			}
-		}
 		if sum.Files != 2995 || sum.Added != 2995 || sum.Drafts != 12 || indexed != 2995-12 {
 			t.Errorf("%d files, %d added, %d drafts, %d indexed", sum.Files, sum.Added, sum.Drafts, indexed)
 		}
@@ -97,17 +95,57 @@ func TestDigitalgov(t *testing.T) {
 			if strings.Contains(body, "{{<") || strings.Contains(body, "<td") || strings.Contains(body, nowhere) {
 				t.Errorf("%s keeps tags", it.Origin)
 			}
-			if dir := os.Getenv("SHOW"); dir != "" {
-				name := filepath.Join(dir, strings.TrimPrefix(it.Origin, originPrefix))
-				os.MkdirAll(filepath.Dir(name), 0o755)
-				os.WriteFile(name, []byte(it.Path+"\n"+it.Title+"\n"+it.Fields.Text("summary")+"\n"+it.Fields.Text("source_url")+"\n---\n"+body), 0o644)
-			}
 			return nil
 		})
 		if err != nil || published != indexed {
 			t.Errorf("%d published, %d indexed: %v", published, indexed, err)
 		}
+
+		changed := maps.Clone(files)
+		changed["services/folio.md"] = &fstest.MapFile{Data: append(slices.Clone(files["services/folio.md"].Data), "\nMore.\n"...)}
+		delete(changed, "guides/dap/_index.md")
+		opts.FS, indexed = changed, 0
+		asked := 0
+		opts.Prune = func(gone []string) bool {
+			asked = len(gone)
+			return true
+		}
+		sum = mustRun(t, opts)
+		if sum.Changed != 1 || sum.Unchanged != 2993 || indexed != 1 || asked != 1 || sum.Removed != 1 || !slices.Equal(sum.Gone, []string{"guides/dap/_index.md"}) {
+			t.Errorf("one changed, one gone: %+v, %d indexed, asked about %d", sum, indexed, asked)
+		}
+		visitor := account.Account{Permissions: map[account.Permission]bool{account.AccessContent: true}}
+		if _, err := store.ByPath(t.Context(), visitor, "en", "/guides/dap/"); !errors.Is(err, db.ErrNotFound) {
+			t.Errorf("the page is gone, yet: %v", err)
+		}
+		folio, err := store.ByPath(t.Context(), visitor, "en", "/services/folio/")
+		if err != nil || !strings.HasSuffix(folio.Fields.Text(content.FieldBody), "More.") || folio.Origin != "import:services/folio.md" || folio.ParentPath != "/services/" {
+			t.Errorf("%+v, %v", folio, err)
+		}
 	})
 }
 
-var _ fs.FS = fstest.MapFS{}
+// BenchmarkImport reports pages a second, into an empty SQLite database and again.
+func BenchmarkImport(b *testing.B) {
+	files := testData(b, "digitalgov.tar.gz")
+	pages := 0
+	for b.Loop() {
+		b.StopTimer()
+		opts := Options{FS: files, Store: content.New(dbtest.SQLite(b), content.Options{})}
+		b.StartTimer()
+		pages += mustRun(b, opts).Added
+	}
+	b.ReportMetric(float64(pages)/b.Elapsed().Seconds(), "pages/s")
+}
+
+func BenchmarkConvert(b *testing.B) {
+	files := testData(b, "digitalgov.tar.gz")
+	size := 0
+	for b.Loop() {
+		for _, f := range files {
+			size += len(f.Data)
+			convertString(string(f.Data), format{})
+		}
+	}
+	b.ReportMetric(float64(size)/b.Elapsed().Seconds()/1e6, "MB/s")
+}

@@ -90,10 +90,10 @@ func parseYAML(block string, offset int) (m matter, notes []note) {
 	}()
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(block), &doc); err != nil {
-		line, text := offset, err.Error()
+		line, text := offset+1, err.Error()
 		if found := yamlLine.FindStringSubmatch(text); found != nil {
 			n, _ := strconv.Atoi(found[1])
-			line += n
+			line = offset + n
 		}
 		if _, after, ok := strings.Cut(text, ": "); ok {
 			text = after

@@ -129,7 +129,7 @@ func (x *expander) liquidTag(i int) (text string, end int) {
 	if s[i+1] == '%' {
 		closer = "%}"
 	}
-	n := strings.Index(s[i+2:min(len(s), max(i+2, i+1<<10))], closer)
+	n := strings.Index(s[i+2:min(len(s), i+1<<10)], closer)
 	if n < 0 {
 		return s[i : i+2], i + 2
 	}

@@ -21,15 +21,17 @@ import (
 // lend their weight to what stands under them. Slips of the pen are matched to
 // the sources' words, and a few common English words to others of like meaning.
 // What the question asks for (a date, a price, a list, a definition) raises the
-// units that hold it.
+// units that hold it. Newer sources are preferred to older ones that fit as well.
 //
 // The answer is a few quotes in Markdown, each followed by its source's number
 // in brackets, [n]. A sentence that leans on the one before brings it along, a
 // list its lead-in, a table row its header. Nothing is rephrased or translated.
 //
-// When the sources do not cover the weighty words of the question, or lack a
-// name or number it holds, the answer is empty: a [FinishStop] without text. The
-// caller then says in its own words that there is no answer.
+// When the sources do not cover the weighty words of the question, lack a name or
+// number it holds, or hold no date, number or price where one is asked for, the
+// answer is empty: a [FinishStop] without text. So it is when the text gives orders
+// to a model instead of asking the site. The caller then says in its own words that
+// there is no answer.
 //
 // A follow-up, when a tool called search is offered and was not used since the
 // question, first calls that tool; a question that leans on the one before is

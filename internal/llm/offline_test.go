@@ -101,6 +101,17 @@ func TestOfflineWithoutSources(t *testing.T) {
 	}
 }
 
+func TestOfflinePrefersTheNewestSource(t *testing.T) {
+	sources := []llm.Source{
+		{Number: 1, Title: "Fees", Date: "2012-05-01", Text: "The library fee is 5 dollars a year."},
+		{Number: 2, Title: "Fees", Date: "2025-05-01", Text: "The library fee is 9 dollars a year."},
+	}
+	got := collect(t, t.Context(), llm.NewOffline(nil), llm.Request{Messages: []llm.Message{system(sources), user("library fee")}})
+	if !strings.HasPrefix(got.text, "The library fee is 9 dollars a year. [2]") {
+		t.Errorf("%q", got.text)
+	}
+}
+
 func TestOfflineWantsTheKindOfThingAskedFor(t *testing.T) {
 	sources := []llm.Source{{Number: 1, Title: "Rules", Text: "The museum has rules. The guards know all rules of the museum."}}
 	for question, answered := range map[string]bool{

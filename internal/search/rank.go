@@ -24,8 +24,8 @@ type tuning struct {
 }
 
 var defaultTuning = tuning{
-	saturation: 1.6, lengthShare: 0.4, title: 2.5, heading: 2.5, near: 0.2, nearTitle: 0.2,
-	document: 0.2, second: 0.15, compound: 0.7, cue: 0.3, recency: 0.08,
+	saturation: 2.5, lengthShare: 0.5, title: 2.5, heading: 2.5, near: 0.2, nearTitle: 0.2,
+	document: 0.2, second: 0.15, compound: 0.5, cue: 0.25, recency: 0.08,
 }
 
 type scoredChunk struct {
@@ -118,7 +118,7 @@ func (r *ranking) rank(cands []candidate, lang string) []scoredChunk {
 		if cands[i].inOtherLanguage(lang) {
 			score *= otherLanguage
 		}
-		out[i].score = min(score, 1)
+		out[i].score = 1 - math.Exp(-2*score) // from 0 to 1, and no two good ones alike
 	}
 	slices.SortStableFunc(out, func(a, b scoredChunk) int { return cmp.Compare(b.score, a.score) })
 	return out

@@ -42,6 +42,10 @@ type Hit struct {
 	OtherLangs []string // the entity's other published languages
 }
 
+// DefaultMinScore drops passages that hold next to nothing of a question, and few
+// others. No score tells whether a passage that speaks of the subject answers.
+const DefaultMinScore = 0.25
+
 const (
 	defaultLimit = 10
 	// candidateLimit is how many passages are read and scored for a question.
