@@ -16,6 +16,7 @@ type tuning struct {
 	heading     float64 // weight of a term in the headings above the passage
 	near        float64 // what neighbours in the question gain by standing near each other
 	nearTitle   float64 // the same in the title
+	exact       float64 // what a title gains that says what the question says and no more
 	document    float64 // share of the score for what the whole document holds
 	second      float64 // share of the score of the document's second best passage
 	compound    float64 // weight of a compound beside its parts
@@ -24,7 +25,7 @@ type tuning struct {
 }
 
 var defaultTuning = tuning{
-	saturation: 2.5, lengthShare: 0.5, title: 2.5, heading: 2.5, near: 0.2, nearTitle: 0.2,
+	saturation: 2.5, lengthShare: 0.5, title: 1.25, heading: 2.5, near: 0.15, nearTitle: 0.2, exact: 0.15,
 	document: 0.2, second: 0.15, compound: 0.5, cue: 0.25, recency: 0.08,
 }
 
@@ -161,9 +162,12 @@ func (r *ranking) passage(c *candidate) (score float64, holds []float64) {
 	tf := make([]float64, r.uses)
 	body, title := make([][]int, len(r.concepts)), make([][]int, len(r.concepts))
 	holds = make([]float64, len(r.concepts))
-	count := func(terms string, weight float64, places [][]int) {
+	count := func(terms string, weight float64, places [][]int) (matched float64) {
 		pos := 0
 		for term := range strings.SplitSeq(terms, " ") {
+			if len(r.terms[term]) > 0 {
+				matched++
+			}
 			for _, u := range r.terms[term] {
 				tf[u.n] += weight
 				holds[u.concept] = max(holds[u.concept], u.gain)
@@ -173,9 +177,12 @@ func (r *ranking) passage(c *candidate) (score float64, holds []float64) {
 			}
 			pos++
 		}
+		return matched / float64(pos)
 	}
+	titled := make([]float64, len(r.concepts)) // as holds, of the title alone
 	norm := 1 - r.lengthShare + r.lengthShare*float64(c.Length)/r.lex.averageLength
-	count(c.TitleTerms, r.title, title)
+	words := count(c.TitleTerms, r.title, title)
+	copy(titled, holds)
 	count(c.HeadingTerms, r.heading, nil)
 	count(c.BodyTerms, 1/norm, body)
 
@@ -194,7 +201,7 @@ func (r *ranking) passage(c *candidate) (score float64, holds []float64) {
 		score += r.near * pair * nearness(body[g], body[g+1], 8)
 		score += r.nearTitle * pair * nearness(title[g], title[g+1], 3)
 	}
-	return score / r.total, holds
+	return score/r.total + r.exact*words*r.share(titled), holds
 }
 
 // nearness is 1 for two terms side by side, less the further they are apart, and 0
