@@ -247,3 +247,44 @@ func TestNoScripts(t *testing.T) {
 		}
 	})
 }
+
+// An administrator signs in, looks at every page of the administration and makes
+// a sign-in link that lets somebody else in.
+func TestBrowserAdministration(t *testing.T) {
+	s := serveSite(t, map[string]string{"DOCENT_ADMIN_PASSWORD": "correct horse battery"})
+	ctx := browser(t, 1280, 900)
+	do(t, ctx, chromedp.Navigate(s.url+"/admin"))
+	until(t, ctx, "document.querySelector('input[name=password]')")
+	shot(t, ctx, "login")
+	do(t, ctx, chromedp.SendKeys("input[name=name]", "admin"), chromedp.SendKeys("input[name=password]", "correct horse battery"),
+		chromedp.Click("main form button[type=submit]:not([data-docent-reveal])"))
+	until(t, ctx, "location.pathname === '/admin' && document.querySelector('.counts')")
+	shot(t, ctx, "overview")
+	for _, page := range []string{"content", "people", "config/site"} {
+		do(t, ctx, chromedp.Navigate(s.url+"/admin/"+page))
+		until(t, ctx, "document.querySelector('.admin h1')")
+		shot(t, ctx, strings.ReplaceAll(page, "/", "-"))
+	}
+	do(t, ctx, chromedp.Navigate(s.url+"/user"))
+	until(t, ctx, "document.querySelector('.admin h1')")
+	shot(t, ctx, "account")
+
+	do(t, ctx, chromedp.Navigate(s.url+"/admin/people/new"))
+	until(t, ctx, "document.querySelector('input[name=name]')")
+	do(t, ctx, chromedp.SendKeys("input[name=name]", "grace"), chromedp.Click("main form button.btn--main"))
+	until(t, ctx, "document.querySelector('#new-link')")
+	shot(t, ctx, "link")
+	link := script[string](t, ctx, "document.querySelector('#new-link').value")
+	link = s.url + link[strings.Index(link, "/user/"):]
+	c := client(t)
+	res, _ := s.do(c, "POST", strings.TrimPrefix(link, s.url), "", "Sec-Fetch-Site", "same-origin", "Content-Type", "application/x-www-form-urlencoded")
+	if res.StatusCode != 303 {
+		t.Fatalf("the link: %d", res.StatusCode)
+	}
+	if res, body := s.get(c, "/user"); res.StatusCode != 200 || !strings.Contains(body, "grace") {
+		t.Errorf("signed in by link: %d", res.StatusCode)
+	}
+	if res, _ := s.do(client(t), "POST", strings.TrimPrefix(link, s.url), "", "Sec-Fetch-Site", "same-origin", "Content-Type", "application/x-www-form-urlencoded"); res.StatusCode == 303 {
+		t.Error("the link worked twice")
+	}
+}

@@ -72,6 +72,9 @@ func (c tally) log(t *testing.T, name string) {
 // TestOfflineQuality measures the offline model on real pages and questions. Its
 // floors are modest; the figures it logs are what to watch.
 func TestOfflineQuality(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures, slowly")
+	}
 	dir := testData(t)
 	questions, pages := readQuestions(t, dir), readPages(t, dir)
 	byPath := map[string]*evalPage{}
