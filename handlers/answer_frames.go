@@ -57,7 +57,6 @@ func seenOf(st answer.State, cards int) seen {
 // never touched again.
 type turnWatch struct {
 	h    *Handlers
-	lang string
 	page answersBlock
 	have seen
 	last *answer.State // what the page shows, exactly; nil right after a (re)connection

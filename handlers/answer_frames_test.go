@@ -80,7 +80,6 @@ func testHandlers(t *testing.T) (*Handlers, context.Context) {
 type testPage struct {
 	t   *testing.T
 	doc *goquery.Document
-	ids int // of tags put on settled blocks
 }
 
 func newTestPage(t *testing.T, ctx context.Context, parts ...templ.Component) *testPage {

@@ -198,9 +198,3 @@ func interruptExpired(ctx context.Context, d *db.DB) (int64, error) {
 	return d.Exec(ctx, `update turns set status = 'interrupted', finished_at = ?, lease_until = null
 		where status = 'running' and lease_until < ?`, now, now)
 }
-
-func countRunning(ctx context.Context, d *db.DB) (int, error) {
-	var n int
-	err := d.Get(ctx, &n, "select count(*) from turns where status = 'running'")
-	return n, err
-}

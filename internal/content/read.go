@@ -177,37 +177,32 @@ func (s *Store) Ancestors(ctx context.Context, who account.Account, item Item) (
 	return out, nil
 }
 
-// Menu returns the entries of a menu that the account may see, each in the
-// language preferred or else in the site's default. An entity of type menu_link
-// leads to the address in its field [FieldSource].
+// Menu returns the entries of a menu that the account may see: those in the
+// language preferred, or, when it has none, those in the site's default. A menu in
+// two languages at once would help nobody. An entity of type menu_link leads to
+// the address in its field [FieldSource].
 func (s *Store) Menu(ctx context.Context, who account.Account, lang, name string) ([]MenuItem, error) {
 	items, err := s.inMenu(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	preference := s.preference(lang)[:2]
-	best := map[Ref]Item{}
-	for _, it := range items {
-		rank := slices.Index(preference, it.Lang)
-		if rank < 0 || !it.Published || !CanView(who, it) {
-			continue
+	for _, preferred := range s.preference(lang)[:2] {
+		var menu []MenuItem
+		for _, it := range items {
+			if it.Lang != preferred || !it.Published || !CanView(who, it) {
+				continue
+			}
+			entry := MenuItem{Ref: it.Ref, Title: cmp.Or(it.MenuTitle, it.Title), Path: it.Path}
+			if it.Type == "menu_link" {
+				entry.Path = it.Fields.Text(FieldSource)
+			}
+			menu = append(menu, entry)
 		}
-		if old, ok := best[it.Ref]; !ok || rank < slices.Index(preference, old.Lang) {
-			best[it.Ref] = it
+		if len(menu) > 0 {
+			return menu, nil
 		}
 	}
-	var menu []MenuItem
-	for _, it := range items {
-		if b, ok := best[it.Ref]; !ok || b.Lang != it.Lang {
-			continue
-		}
-		entry := MenuItem{Ref: it.Ref, Title: cmp.Or(it.MenuTitle, it.Title), Path: it.Path}
-		if it.Type == "menu_link" {
-			entry.Path = it.Fields.Text(FieldSource)
-		}
-		menu = append(menu, entry)
-	}
-	return menu, nil
+	return nil, nil
 }
 
 // Published hands every published translation of every page to yield, whoever

@@ -2,41 +2,38 @@ package importer
 
 import (
 	"bytes"
+	"image"
+	"image/png"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
+
+	"docent/internal/content"
 )
 
-// known is a set of links with a few pages and images.
-type known struct{}
-
-func (known) ref(target string) (string, bool) {
-	target, fragment, _ := strings.Cut(target, "#")
-	if fragment != "" {
-		fragment = "#" + fragment
+// known resolves what a page in guides/sub refers to, on a site with a few pages
+// and one image.
+var known = sync.OnceValue(func() pageLinks {
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		panic(err)
 	}
-	switch target {
-	case "page.md", "guides/page", "../page.md":
-		return "/guides/page/" + fragment, true
+	root := fstest.MapFS{"a.png": {Data: picture.Bytes()}}
+	var pages []*page
+	for name, title := range map[string]string{"guides/page.md": "A page", "x.md": "X", "guides/sub/from.md": "From"} {
+		pages = append(pages, describe(place(name, []string{"en"}), "---\ntitle: "+title+"\n---\n", "", nil))
 	}
-	return "", false
-}
-func (known) localized(target string) (string, bool) {
-	return strings.TrimPrefix(target, "/en"), strings.HasPrefix(target, "/en/")
-}
-func (known) title(target string) (string, bool) { return "A page", target == "guides/page" }
-func (known) image(target string) (string, bool) {
-	if strings.HasPrefix(target, "https://") {
-		return target, true
-	}
-	return "/files/" + target, target == "a.png"
-}
+	r := newResolver(root, pages, content.New(nil, content.Options{FilesDir: "unused"}))
+	return pageLinks{resolver: r, from: r.files["guides/sub/from"][0], report: func(string) {}}
+})
 
 func convertString(s string, kind format) string {
-	return fromMarkdown(s, kind, known{}, func(int, string) {})
+	return fromMarkdown(s, kind, known(), func(int, string) {})
 }
 
 func TestConvert(t *testing.T) {
@@ -99,7 +96,7 @@ func TestConvert(t *testing.T) {
 		{"not tags", hugo, "a <3 b <= c <, < d>", "a <3 b <= c <, < d>"},
 		{"image", hugo, `![Cat](a.png "t") ![gone *cat*](b.png) <img src="a.png" alt="Dog"> <img src="https://x.org/y.png"> <img src="no.png" alt="Words">`, `![Cat](/files/a.png "t") gone *cat* ![Dog](/files/a.png) ![](https://x.org/y.png) Words`},
 		{"image as link", hugo, `[![Cat](a.png)](page.md) [![Cat](b.png)](page.md)`, "[![Cat](/files/a.png)](/guides/page/) [Cat](/guides/page/)"},
-		{"links to files", hugo, "[a](../page.md#x) [b](other.md) [c](/page.md) [d]( <page.md> 'T' ) [e][1]\n\n[1]: page.md\n", "[a](/guides/page/#x) [b](other.md) [c](/page.md) [d](/guides/page/ 'T') [e][1]\n\n[1]: /guides/page/"},
+		{"links to files", hugo, "[a](../page.md#x) [b](other.md) [c](/other.md) [d]( <page.md> 'T' ) [e][1]\n\n[1]: page.md\n", "[a](/guides/page/#x) [b](other.md) [c](/other.md) [d](/guides/page/ 'T') [e][1]\n\n[1]: /guides/page/"},
 		{"link with language", hugo, "[a](/en/x/#y) [b](/x/) [c]()", "[a](/x/#y) [b](/x/) c"},
 		{"attributes", hugo, "## A {#my-id}\n\n{: .note}\ntext {a}", "## A\n\ntext {a}"},
 		{"admonition", hugo, ":::tip[Good to know]\nText\n:::\n\n::: warning Careful\nMore\n:::", "**Good to know**\n\nText\n\n**Careful**\n\nMore"},

@@ -97,7 +97,7 @@ func tidy(s string) string {
 
 // fromMarkdown turns the body of a file, as static site generators read it, into
 // Markdown that any renderer can show.
-func fromMarkdown(body string, kind format, l links, report func(offset int, text string)) string {
+func fromMarkdown(body string, kind format, l pageLinks, report func(offset int, text string)) string {
 	if kind.mdx {
 		body = dropESM(body)
 	}

@@ -8,7 +8,7 @@ import (
 // rewriteLinks resolves the destinations of Markdown links and images. Links to
 // nowhere become their text, images that the import does not have their
 // alternative text.
-func rewriteLinks(s string, l links) string {
+func rewriteLinks(s string, l pageLinks) string {
 	if !strings.Contains(s, "](") && !strings.Contains(s, "]:") {
 		return strings.ReplaceAll(s, nowhere, "")
 	}
@@ -47,7 +47,7 @@ func rewriteLinks(s string, l links) string {
 
 // closeLink writes what follows the text of a link that "]" at i ends, and
 // returns where reading goes on. start is where its "[" stands in out.
-func closeLink(out []byte, start int, s string, i int, l links) ([]byte, int) {
+func closeLink(out []byte, start int, s string, i int, l pageLinks) ([]byte, int) {
 	plain := append(out, ']')
 	if start < 0 || i+1 >= len(s) || len(out)-start > maxSpan {
 		return plain, i + 1
@@ -90,7 +90,7 @@ func closeLink(out []byte, start int, s string, i int, l links) ([]byte, int) {
 
 // fileRef resolves a destination that names a Markdown file, or a page by an
 // address that begins with its language.
-func fileRef(dest string, l links) (string, bool) {
+func fileRef(dest string, l pageLinks) (string, bool) {
 	name, _, _ := strings.Cut(dest, "#")
 	if markdownExt[strings.ToLower(path.Ext(name))] {
 		return l.ref(dest)

@@ -17,7 +17,7 @@ var (
 
 // render returns the Markdown of one shortcode tag, and whether it opens a list
 // item. The inner text of pairs stays where it is.
-func render(sc shortcode, l links, report func(string)) (text string, item bool) {
+func render(sc shortcode, l pageLinks, report func(string)) (text string, item bool) {
 	if mark, ok := itemMarks[sc.name]; ok {
 		if sc.closing {
 			return "", false

@@ -65,6 +65,7 @@ type pageLinks struct {
 	report func(text string)
 }
 
+// ref returns the address of a page named by its file, its path or its last part.
 func (l pageLinks) ref(target string) (string, bool) {
 	if strings.HasPrefix(target, "https://") || strings.HasPrefix(target, "http://") {
 		return target, true
@@ -79,6 +80,8 @@ func (l pageLinks) ref(target string) (string, bool) {
 	return l.store.PublicPath(p.lang, p.path) + fragment, true
 }
 
+// localized returns the address of a page named by a path that begins with a
+// language, as "/en/guides/" does where English has no prefix here.
 func (l pageLinks) localized(target string) (string, bool) {
 	target, fragment, found := strings.Cut(target, "#")
 	if found {
@@ -92,6 +95,7 @@ func (l pageLinks) localized(target string) (string, bool) {
 	return l.store.PublicPath(p.lang, p.path) + fragment, true
 }
 
+// title returns the title of a page named in the ways of ref.
 func (l pageLinks) title(target string) (string, bool) {
 	p, _, ok := l.find(target)
 	if !ok || p == nil {

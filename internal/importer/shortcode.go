@@ -6,19 +6,6 @@ import (
 	"unicode"
 )
 
-// A links resolves what a page refers to; see [resolver].
-type links interface {
-	// ref returns the address of a page named by its file, path or base name.
-	ref(target string) (address string, ok bool)
-	// localized returns the address of a page named by a path that begins with a
-	// language, as "/en/guides/" does where English has no prefix here.
-	localized(target string) (address string, ok bool)
-	// title returns the title of a page named in the same ways.
-	title(target string) (string, bool)
-	// image returns the public address of an image file of the import.
-	image(target string) (address string, ok bool)
-}
-
 // nowhere is the destination of links that lead to nothing: their text is kept.
 const nowhere = "docent-nowhere:"
 
@@ -43,7 +30,7 @@ func (sc shortcode) first(names ...string) string {
 type expander struct {
 	s       string
 	out     bytes.Buffer
-	links   links
+	links   pageLinks
 	liquid  bool
 	report  func(offset int, text string)
 	missing map[string]bool // closers that do not come again, so that each is sought once
@@ -51,7 +38,7 @@ type expander struct {
 
 // expandShortcodes replaces Hugo's shortcodes and, for Jekyll, Liquid's tags by
 // Markdown that says the same, or by their inner text. Code is left as it is.
-func expandShortcodes(s string, l links, liquid bool, report func(offset int, text string)) string {
+func expandShortcodes(s string, l pageLinks, liquid bool, report func(offset int, text string)) string {
 	if !strings.Contains(s, "{{") && !(liquid && strings.Contains(s, "{%")) {
 		return s
 	}

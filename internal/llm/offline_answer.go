@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ const (
 	softBudget   = 110 // words after which no further quote is started
 	listBudget   = 170 // words of a list before its items are shortened
 	maxItems     = 16
+	maxRows      = 8 // of a table that is quoted whole
 	maxItemWords = 28
 	maxUnitWords = 75
 )
@@ -27,7 +29,7 @@ const (
 // enoughCoverage is the part of a question's weight that the best place must
 // cover. Long questions tell a story around what they ask and get away with less.
 func enoughCoverage(terms int) float64 {
-	return max(0.27, 0.35-0.02*float64(max(0, terms-5)))
+	return max(0.2, 0.27-0.01*float64(max(0, terms-5)))
 }
 
 // answer is the Markdown answer to text, empty when the sources hold none.
@@ -54,11 +56,35 @@ func (o *Offline) answer(text, topic string, sources []Source) string {
 	if r.best < 0 || r.missing || r.coverage < enoughCoverage(len(q.terms)) {
 		return ""
 	}
-	quotes := choose(r)
-	if !r.fitsCue(quotes) {
-		return ""
+	c := chooser{taken: map[int]bool{}, said: map[string]bool{}}
+	parts := splitQuestion(text)
+	for i, part := range parts {
+		if len(parts) > 1 {
+			others := strings.Join(slices.Concat(parts[:i], parts[i+1:]), " ")
+			r = o.rank(o.readQuestion(part, others+" "+topic, langs), passages)
+		}
+		if quotes := c.choose(r, softBudget*(i+1)/len(parts)); i > 0 || r.fitsCue(quotes) {
+			c.quotes = append(c.quotes, quotes...)
+		}
 	}
-	return render(r, quotes)
+	return render(r, arrange(c.quotes))
+}
+
+// joint is where a question asks a second thing.
+var joint = regexp.MustCompile(`(?i)(?:[,;]|\?)?\s+(?:and|y|و)\s+(?:(?:on|at|for|to|from|in|by|a|en|de|por)\s+)?(?:what|which|who|how|when|where|why|does|do|is|are|was|can|qué|cuál|quién|cómo|cuándo|dónde|cuánt[oa]s?)\b|[?؟]\s+`)
+
+// splitQuestion cuts a question that asks several things, at most three.
+func splitQuestion(text string) []string {
+	var parts []string
+	start := 0
+	for _, m := range joint.FindAllStringIndex(text, 2) {
+		if len(strings.Fields(text[start:m[0]])) < 3 || len(strings.Fields(text[m[0]:])) < 3 {
+			continue
+		}
+		parts = append(parts, strings.TrimSpace(text[start:m[0]]))
+		start = m[0]
+	}
+	return append(parts, strings.TrimSpace(text[start:]))
 }
 
 // fitsCue tells whether quotes hold the kind of thing that the question asks for,
@@ -87,53 +113,50 @@ type quote struct {
 	units   []int // indexes in the passage, ascending
 }
 
-// choose picks the quotes: the best unit with what it needs to be understood,
-// then others that are nearly as good, until there is enough to read.
-func choose(r ranking) []quote {
+// chooser gathers quotes for the parts of one question.
+type chooser struct {
+	quotes []quote
+	taken  map[int]bool    // units quoted, by their index in the ranking
+	said   map[string]bool // fingerprints of their texts
+	words  int
+}
+
+// choose picks quotes: the best unit with what it needs to be understood, then
+// others that add to it, until the answer has budget words.
+func (c *chooser) choose(r ranking, budget int) []quote {
 	order := make([]int, len(r.units))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch d := r.units[b].score - r.units[a].score; {
-		case d > 0:
-			return 1
-		case d < 0:
-			return -1
-		}
-		return 0
-	})
-	taken := map[int]bool{}
-	said := map[string]bool{}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.units[b].score, r.units[a].score) })
 	told := make([]bool, len(r.question.terms)) // terms that the quotes so far speak of
 	var quotes []quote
-	words := 0
-	for _, i := range order {
+	for n, i := range order {
 		s := r.units[i]
-		if len(quotes) == maxQuotes || words >= softBudget {
+		if len(quotes) == maxQuotes || n > 0 && c.words >= budget {
 			break
 		}
 		p := r.passages[s.passage]
-		if taken[i] || said[fingerprint(p.units[s.unit].text)] || len(quotes) > 0 && !r.adds(s, told) {
+		if c.taken[i] || c.said[fingerprint(p.units[s.unit].text)] || n > 0 && !r.adds(s, told) {
 			continue
 		}
 		q := quote{passage: s.passage}
 		for _, u := range expand(r, s) {
 			g := r.first[s.passage] + u
-			if taken[g] {
+			if c.taken[g] {
 				continue
 			}
-			taken[g] = true
-			said[fingerprint(p.units[u].text)] = true
+			c.taken[g] = true
+			c.said[fingerprint(p.units[u].text)] = true
 			q.units = append(q.units, u)
-			words += min(wordCount(p.units[u].text), maxUnitWords)
+			c.words += min(wordCount(p.units[u].text), maxUnitWords)
 			for t := range told {
 				told[t] = told[t] || r.units[g].context[t] >= 0.5
 			}
 		}
 		quotes = append(quotes, q)
 	}
-	return arrange(quotes)
+	return quotes
 }
 
 // adds tells whether s is worth a further quote: nearly as good as the best, or
@@ -190,7 +213,7 @@ func expand(r ranking, s scored) []int {
 		}
 		return []int{s.unit}
 	case u.kind == rowUnit:
-		return []int{s.unit}
+		return rows(units, s.unit)
 	case strings.HasSuffix(u.text, ":") && s.unit+1 < len(units) && units[s.unit+1].lead == s.unit:
 		return list(units, s.unit+1)
 	}
@@ -280,6 +303,25 @@ func list(units []unit, i int) []int {
 		last = min(last, first+maxItems-1)
 	}
 	return append(out, span(first, last)...)
+}
+
+// rows returns the table of row i when it is small, else the row alone.
+func rows(units []unit, i int) []int {
+	first, last := i, i
+	for first > 0 && units[first-1].block == units[i].block && units[first-1].kind == rowUnit {
+		first--
+	}
+	for last+1 < len(units) && units[last+1].block == units[i].block && units[last+1].kind == rowUnit {
+		last++
+	}
+	words := 0
+	for k := first; k <= last; k++ {
+		words += wordCount(units[k].text)
+	}
+	if last-first >= maxRows || words > softBudget {
+		return []int{i}
+	}
+	return span(first, last)
 }
 
 // titles returns the numbered headings that stand on one level with heading i.

@@ -16,6 +16,9 @@ const (
 	rowUnit
 )
 
+// cellBorder stands between the cells of a row, in texts and headers of units.
+const cellBorder = " | "
+
 // unit is the smallest thing the offline model quotes: a sentence, a list item
 // or a table row.
 type unit struct {
@@ -200,11 +203,12 @@ func (p *parser) hasHeading() bool {
 func (p *parser) row(line string) {
 	p.paragraph()
 	p.inList = false
-	cells := strings.Split(strings.Trim(line, "| "), "|")
+	line = strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(line, `\|`, "\x00"), "|"), "|")
+	cells := strings.Split(line, "|")
 	for i, c := range cells {
-		cells[i] = plainText(c)
+		cells[i] = plainText(strings.ReplaceAll(c, "\x00", "¦"))
 	}
-	text := strings.Join(cells, " | ")
+	text := strings.Join(cells, cellBorder)
 	if !p.inTable {
 		p.inTable = true
 		p.header = text

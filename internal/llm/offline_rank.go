@@ -48,8 +48,9 @@ const (
 	ageShare      = 0.02
 )
 
-// topicShare is how much a word of the question before counts for ranking.
-const topicShare = 0.4
+// topicShare is how much a word of the context counts for ranking: of the question
+// before, or of the other part of a question that asks two things.
+const topicShare = 0.9
 
 // otherPage is the trust in a page that lacks a name which other sources hold.
 const otherPage = 0.8

@@ -31,7 +31,15 @@ func render(r ranking, quotes []quote) string {
 			case u.kind == itemUnit || u.isTitle && len(q.units) > 1 && allTitles(p, q):
 				b.WriteString(itemMark(u) + quoted(shorten(u.text, long)))
 			case u.kind == rowUnit:
-				b.WriteString("- " + quoted(rowText(u)))
+				if k == 0 || p.units[q.units[k-1]].block != u.block {
+					b.WriteString(tableHead(u))
+				}
+				last := k == len(q.units)-1 || p.units[q.units[k+1]].block != u.block
+				b.WriteString(tableRow(u, last, marker) + "\n")
+				if last {
+					b.WriteString("\n")
+				}
+				continue
 			case u.isTitle:
 				b.WriteString("**" + quoted(u.text) + "**")
 			default:
@@ -98,20 +106,33 @@ func itemMark(u unit) string {
 	return "- "
 }
 
-// rowText joins a row's cells with the names of their columns.
-func rowText(u unit) string {
-	heads, cells := strings.Split(u.header, " | "), strings.Split(u.text, " | ")
-	var parts []string
-	for i, c := range cells {
-		switch {
-		case c == "":
-		case i < len(heads) && heads[i] != "":
-			parts = append(parts, heads[i]+": "+c)
-		default:
-			parts = append(parts, c)
-		}
+// tableHead writes the header of a row's table.
+func tableHead(u unit) string {
+	heads := cells(u.header)
+	return "| " + strings.Join(heads, " | ") + " |\n|" + strings.Repeat(" --- |", len(heads)) + "\n"
+}
+
+// tableRow writes a row under its header, the marker in the last cell of the last
+// row.
+func tableRow(u unit, last bool, marker string) string {
+	row := cells(u.text)
+	for len(row) < len(cells(u.header)) {
+		row = append(row, "")
 	}
-	return strings.Join(parts, "; ")
+	row = row[:len(cells(u.header))]
+	if last {
+		row[len(row)-1] = strings.TrimSpace(row[len(row)-1] + marker)
+	}
+	return "| " + strings.Join(row, " | ") + " |"
+}
+
+// cells are the cells of a row as Markdown.
+func cells(row string) []string {
+	out := strings.Split(row, cellBorder)
+	for i, c := range out {
+		out[i] = strings.ReplaceAll(quoted(c), "|", `\|`)
+	}
+	return out
 }
 
 // shorten cuts an item of a list of total words that is too long to read.

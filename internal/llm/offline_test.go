@@ -57,12 +57,14 @@ func TestOfflineAnswers(t *testing.T) {
 			"**Opening hours**\n\nThe museum opens at 9 a.m. and closes at 5 p.m. from Tuesday to Sunday. It is closed on Mondays. [4]"},
 		"a list whole, with its lead-in": {"how do I book a group visit",
 			"To book a group visit, follow these steps:\n\n1. Choose a date in the calendar.\n2. Send the form with the number of guests.\n3. Pay the deposit of $50 within ten days. [4]"},
-		"a table row with its header": {"ticket price for children",
-			"**Tickets**\n\n- Visitor: Children under 12; Price: free; Note: with an adult [4]"},
+		"a small table whole": {"ticket price for children",
+			"**Tickets**\n\n| Visitor | Price | Note |\n| --- | --- | --- |\n| Adults | $12 |  |\n| Children under 12 | free | with an adult [4] |"},
 		"a leaning sentence with the one before": {"who gave the planetarium to the museum?",
 			"A planetarium is a theatre built for shows about the night sky. It was given to the museum by Maria Okafor in 1961. [9]"},
 		"an answer under a question": {"where does the projector come from",
 			"**Where does the projector come from?**\n\nIt was made in Jena, Germany. [9]"},
+		"two questions in one": {"When is the museum closed, and how many seats does the planetarium dome have?",
+			"The museum opens at 9 a.m. and closes at 5 p.m. from Tuesday to Sunday. It is closed on Mondays. [4]\n\nA planetarium is a theatre built for shows about the night sky. It was given to the museum by Maria Okafor in 1961. [9]\n\nThe dome seats 140 people. The exhibition hall below is larger. [9]"},
 		"a misspelling": {"planatarium seats",
 			"A planetarium is a theatre built for shows about the night sky. It was given to the museum by Maria Okafor in 1961. [9]\n\nThe dome seats 140 people. The exhibition hall below is larger. [9]"},
 		"Spanish": {"¿Puedo entrar con mi perro guía?",
@@ -133,6 +135,15 @@ func TestOfflineQuotesStandForThemselves(t *testing.T) {
 	want := "Use stars of the form a\\*b\\*c or snake_case_names and \\_edges in `code_span*` for comet tags bold like \\[text\\] & x \\< y. [3]"
 	if got.text != want {
 		t.Errorf("got  %s\nwant %s", got.text, want)
+	}
+}
+
+func TestOfflineTables(t *testing.T) {
+	sources := []llm.Source{{Number: 6, Title: "Tools", Text: "|  | Day | Week |\n|---|---|---|\n| Drill | £3 | *£9* |\n| Saw \\| blade | £4 |\n\nAll tools are checked."}}
+	got := collect(t, t.Context(), llm.NewOffline(nil), llm.Request{Messages: []llm.Message{system(sources), user("drill for a week")}})
+	want := "|  | Day | Week |\n| --- | --- | --- |\n| Drill | £3 | £9 |\n| Saw ¦ blade | £4 | [6] |"
+	if got.text != want {
+		t.Errorf("got  %q\nwant %q", got.text, want)
 	}
 }
 
@@ -271,7 +282,7 @@ func FuzzOffline(f *testing.F) {
 	model := llm.NewOffline(nil)
 	f.Fuzz(func(t *testing.T, question, text string) {
 		got := collect(t, t.Context(), model, llm.Request{Messages: []llm.Message{system([]llm.Source{{Number: 5, Title: "T", Text: text}}), user(question)}})
-		if got.text != "" && !strings.HasSuffix(got.text, "[5]") {
+		if got.text != "" && !strings.Contains(got.text, "[5]") {
 			t.Errorf("an uncited answer: %q", got.text)
 		}
 	})
