@@ -2,7 +2,7 @@
 GO ?= go
 PACKAGES ?= ./...
 
-.PHONY: help run dev build generate test check bench soak vendor-static vulndb
+.PHONY: help run dev build generate test check bench soak fuzz notices vendor-static vulndb
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ soak: ## the long runs: fuzz targets for 10 minutes each
 
 vulndb: ## look for known faults in our dependencies
 	.ci/vulncheck
+
+notices: ## list the modules in the program with their licences
+	.ci/third-party >docs/third-party.md
 
 vendor-static: ## fetch the pinned front-end files again
 	node static/vendor.mjs
