@@ -43,6 +43,9 @@ func evaluate(ctx context.Context, env environment, flags *flag.FlagSet, args []
 	if offline, ok := a.model.(*llm.Offline); ok {
 		offline.Pace = 0
 	}
+	if err := a.search.Warm(ctx); err != nil {
+		return err
+	}
 	answers, err := a.newAnswers(ctx)
 	if err != nil {
 		return err
@@ -85,10 +88,11 @@ func (e *evaluation) find(ctx context.Context, question, lang string, prev *eval
 	if err != nil {
 		return nil, fmt.Errorf("index %s: %w", agent.Index, err)
 	}
-	if prev != nil { // a follow-up makes sense only after its question
-		question = prev.Question + " " + question
+	before := "" // a follow-up makes sense only after its question
+	if prev != nil {
+		before = prev.Question
 	}
-	hits, err := e.search.Search(ctx, search.Query{Text: question, Index: index, Lang: lang, Who: e.visitor, ForAnswers: true,
+	hits, err := e.search.Search(ctx, search.Query{Text: question, Before: before, Index: index, Lang: lang, Who: e.visitor, ForAnswers: true,
 		Limit: pagesFound, MinScore: agent.MinScore})
 	if err != nil {
 		return nil, err

@@ -72,6 +72,12 @@ func serve(ctx context.Context, env environment, flags *flag.FlagSet, args []str
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
+	var wg sync.WaitGroup
+	wg.Go(func() { // the first question should not wait for what all of them need
+		if err := a.search.Warm(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("warm the search index", "err", err)
+		}
+	})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	fmt.Fprintf(a.stdout, "Docent is ready: %s\n", readyAddress(a.settings, listener))
@@ -83,7 +89,6 @@ func serve(ctx context.Context, env environment, flags *flag.FlagSet, args []str
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverGrace)
 	defer cancel()
-	var wg sync.WaitGroup
 	wg.Go(func() {
 		grace, cancel := context.WithTimeout(stop, answersGrace)
 		defer cancel()

@@ -24,8 +24,12 @@ const chunksPerSource = 4
 // finds to the turn's sources. It returns the numbers it touched.
 func (r *run) retrieve(ctx context.Context, query string) ([]int, error) {
 	r.setPhase(Searching)
+	before := "" // what a follow-up may lean on
+	if n := len(r.earlier); n > 0 {
+		before = r.earlier[n-1].Question
+	}
 	hits, err := r.s.Search.Search(ctx, search.Query{
-		Text: query, Index: r.index, Lang: r.turn.Lang, Who: r.who, ForAnswers: true,
+		Text: query, Before: before, Index: r.index, Lang: r.turn.Lang, Who: r.who, ForAnswers: true,
 		Limit: r.agent.MaxResults * chunksPerSource, MinScore: r.agent.MinScore,
 	})
 	if err != nil {

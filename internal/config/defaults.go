@@ -20,7 +20,7 @@ func DefaultAgent() Agent {
 		Enabled:         true,
 		Prompt:          strings.TrimSpace(defaultPrompt),
 		Index:           SiteName,
-		MinScore:        0.25,
+		MinScore:        0.3,
 		MaxResults:      5,
 		Rounds:          4,
 		QuestionLimit:   2000,

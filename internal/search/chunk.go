@@ -17,8 +17,8 @@ const (
 // headingID is an id that some writers put behind a heading: "{#prices}".
 var headingID = regexp.MustCompile(`[ \t]*\{[#.][^}]*\}$`)
 
-// A Chunk is a passage of a body.
-type Chunk struct {
+// A chunk is a passage of a body.
+type chunk struct {
 	Text       string   // Markdown; a part of a table begins with the table's header rows
 	Start, End int      // where it lies in the body, as byte offsets
 	Headings   []string // the headings above it, outermost first, in plain text
@@ -26,17 +26,17 @@ type Chunk struct {
 }
 
 // Heading is the nearest heading.
-func (c Chunk) Heading() string {
+func (c chunk) Heading() string {
 	if len(c.Headings) == 0 {
 		return ""
 	}
 	return c.Headings[len(c.Headings)-1]
 }
 
-// Split cuts a Markdown body into passages along its structure: a passage does
+// split cuts a Markdown body into passages along its structure: a passage does
 // not reach over a heading unless both sides are small, and lists, tables and
 // code are kept whole where they fit.
-func Split(body string) []Chunk {
+func split(body string) []chunk {
 	parts := blocks(body)
 	s := splitter{body: body, anchors: anchors(body, parts), start: -1}
 	for _, b := range parts {
@@ -49,14 +49,14 @@ func Split(body string) []Chunk {
 type splitter struct {
 	body    string
 	anchors map[int]string // by offset of the heading
-	out     []Chunk
+	out     []chunk
 
 	path   []outlineEntry // headings above the place reached
 	anchor string
 
 	start, end int // of the open passage; start is -1 when there is none
 	onlyHeads  bool
-	at         Chunk // headings and anchor of the open passage
+	at         chunk // headings and anchor of the open passage
 }
 
 type outlineEntry struct {
@@ -99,8 +99,8 @@ func (s *splitter) add(b block) {
 }
 
 // here is where the place reached lies in the outline.
-func (s *splitter) here() Chunk {
-	c := Chunk{Anchor: s.anchor}
+func (s *splitter) here() chunk {
+	c := chunk{Anchor: s.anchor}
 	for _, h := range s.path {
 		c.Headings = append(c.Headings, h.text)
 	}

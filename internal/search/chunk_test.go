@@ -13,7 +13,7 @@ import (
 func TestSplit(t *testing.T) {
 	long := strings.Repeat("A sentence of some length stands here. ", 12) // 468 bytes
 	body := "Intro paragraph.\n\n## Prices\n\n" + long + "\n\n### Groups\n\n" + long + "\n\n" + long + "\n\n## Hours\n\nNine to five.\n"
-	got := Split(body)
+	got := split(body)
 	want := []struct {
 		headings []string
 		anchor   string
@@ -47,7 +47,7 @@ func TestSplitKeepsBlocksWhole(t *testing.T) {
 	} {
 		body := strings.Repeat("Filler text before it. ", 30) + "\n\n" + block
 		n := 0
-		for _, c := range Split(body) {
+		for _, c := range split(body) {
 			if strings.Contains(c.Text, strings.TrimSpace(block)) {
 				n++
 			}
@@ -64,7 +64,7 @@ func TestSplitTable(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&b, "| visitor of kind %d | %d euro |\n", i, i)
 	}
-	chunks := Split(b.String())
+	chunks := split(b.String())
 	if len(chunks) < 4 {
 		t.Fatalf("%d passages", len(chunks))
 	}
@@ -110,7 +110,7 @@ func FuzzSplit(f *testing.F) {
 	f.Add("Heading\n---\n" + strings.Repeat("| a | b |\n|-|-|\n", 300))
 	f.Fuzz(func(t *testing.T, body string) {
 		end := 0
-		for _, c := range Split(body) {
+		for _, c := range split(body) {
 			if c.Start < end || c.End < c.Start || c.End > len(body) {
 				t.Fatalf("passage from %d to %d behind %d, body of %d", c.Start, c.End, end, len(body))
 			}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -22,9 +23,8 @@ import (
 type Engine struct {
 	db *db.DB
 
-	mu       sync.Mutex
-	lexicon  *lexicon // newest snapshot; nil before the first search
-	checking sync.Mutex
+	snapshot atomic.Pointer[lexicon] // the newest; nil before the first search
+	loading  sync.Mutex              // held by who loads the next one
 }
 
 // New returns the engine of a database.
@@ -132,7 +132,7 @@ type document struct {
 
 // A passage is a chunk with its analysis.
 type passage struct {
-	Chunk
+	chunk
 	headingTerms []string
 	bodyTerms    []string
 }
@@ -177,12 +177,12 @@ func (d *document) analyze(a *analyzer) {
 	d.titleTerms = a.tokens(d.item.Title)
 	summary := d.item.Fields.Text(content.FieldSummary)
 	body := d.item.Fields.Text(content.FieldBody)
-	chunks := Split(body)
+	chunks := split(body)
 	if summary != "" || len(chunks) == 0 {
-		chunks = slices.Insert(chunks, 0, Chunk{Text: summary})
+		chunks = slices.Insert(chunks, 0, chunk{Text: summary})
 	}
 	for _, c := range chunks {
-		p := passage{Chunk: c, bodyTerms: a.tokens(plain(c.Text))}
+		p := passage{chunk: c, bodyTerms: a.tokens(plain(c.Text))}
 		for _, h := range c.Headings {
 			p.headingTerms = append(p.headingTerms, a.tokens(h)...)
 		}

@@ -91,6 +91,9 @@ func TestSearch(t *testing.T) {
 			page("pointer", "The accessibility toolkit", "A collection of wheelchair routes kept elsewhere.", ""),
 			page("empty", "Orchard", "", ""),
 		)
+		if err := e.Warm(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		hits := find(t, e, search.Query{Text: "When are you closed in winter?", Lang: "en"})
 		if len(hits) == 0 || hits[0].ID != "hours" {
 			t.Fatalf("hits %v", ids(hits))

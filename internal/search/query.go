@@ -17,6 +17,7 @@ type concept struct {
 	variants []variant
 	word     string // folded, as typed
 	compound bool   // a compound beside its parts: a bonus, never missed
+	before   bool   // comes from what was asked before
 	cue      bool   // says what kind of answer is wanted more than what about
 	idf      float64
 	known    bool // some variant stands in the index
@@ -38,27 +39,31 @@ const maxConcepts = 32
 // maxQueryBytes is how much of a question is read.
 const maxQueryBytes = 4000
 
-// parseQuery analyses a question in the languages it may be written in.
-func parseQuery(text string, langs []string) []concept {
-	if len(text) > maxQueryBytes {
-		text = strings.ToValidUTF8(text[:maxQueryBytes], "")
-	}
+// parseQuery analyses a question, and what was asked before it, in the languages
+// they may be written in.
+func parseQuery(text, before string, langs []string) []concept {
 	analyzers := make([]*analyzer, len(langs))
 	for i, lang := range langs {
 		analyzers[i] = newAnalyzer(lang)
 		analyzers[i].trace = true
 	}
 	var out []concept
-	for _, word := range strings.Fields(text) {
-		for _, c := range wordConcepts(word, analyzers) {
-			if i := slices.IndexFunc(out, func(o concept) bool { return o.variants[0].term == c.variants[0].term }); i >= 0 {
-				continue
-			}
-			if len(out) < maxConcepts {
-				out = append(out, c)
+	add := func(text string, before bool) {
+		if len(text) > maxQueryBytes {
+			text = strings.ToValidUTF8(text[:maxQueryBytes], "")
+		}
+		for _, word := range strings.Fields(text) {
+			for _, c := range wordConcepts(word, analyzers) {
+				c.before = before
+				known := slices.ContainsFunc(out, func(o concept) bool { return o.variants[0].term == c.variants[0].term })
+				if !known && len(out) < maxConcepts {
+					out = append(out, c)
+				}
 			}
 		}
 	}
+	add(text, false)
+	add(before, true)
 	return out
 }
 

@@ -19,14 +19,16 @@ type tuning struct {
 	exact       float64 // what a title gains that says what the question says and no more
 	document    float64 // share of the score for what the whole document holds
 	second      float64 // share of the score of the document's second best passage
+	latent      float64 // what a page gains that lies where the question does
 	compound    float64 // weight of a compound beside its parts
 	cue         float64 // weight of words that say what kind of answer is wanted
+	before      float64 // weight of what was asked before
 	recency     float64 // what the newest document gains over a very old one
 }
 
 var defaultTuning = tuning{
 	saturation: 2.5, lengthShare: 0.5, title: 1.25, heading: 2.5, near: 0.15, nearTitle: 0.2, exact: 0.15,
-	document: 0.2, second: 0.15, compound: 0.5, cue: 0.25, recency: 0.08,
+	document: 0.2, second: 0.15, latent: 0.12, compound: 0.5, cue: 0.25, before: 0.7, recency: 0.08,
 }
 
 type scoredChunk struct {
@@ -42,6 +44,8 @@ type ranking struct {
 	terms    map[string][]use
 	uses     int
 	total    float64 // what all concepts say together
+	asked    place   // where the question lies in the latent space
+	placer   *placer // nil without such a space
 }
 
 // A use is a place in the question that a term stands for.
@@ -53,6 +57,9 @@ type use struct {
 
 func newRanking(lex *lexicon, concepts []concept, t tuning) *ranking {
 	r := &ranking{tuning: t, lex: lex, concepts: concepts, terms: map[string][]use{}}
+	if lex.latent != nil {
+		r.placer = newPlacer(lex.latent)
+	}
 	for g, c := range concepts {
 		weight := 1.0
 		switch {
@@ -61,6 +68,9 @@ func newRanking(lex *lexicon, concepts []concept, t tuning) *ranking {
 		case c.cue:
 			weight = t.cue
 		}
+		if c.before {
+			weight *= t.before
+		}
 		if !c.compound {
 			r.total += weight * c.idf
 		}
@@ -68,6 +78,9 @@ func newRanking(lex *lexicon, concepts []concept, t tuning) *ranking {
 			gain := v.weight * weight * min(c.idf, lex.idf(lex.frequency[v.term]))
 			r.terms[v.term] = append(r.terms[v.term], use{r.uses, g, gain})
 			r.uses++
+			if t := lex.latent.term(v.term); t != nil && !c.cue && !c.compound {
+				r.asked.add(t, float32(weight*v.weight))
+			}
 		}
 	}
 	if r.total == 0 {
@@ -80,6 +93,7 @@ func newRanking(lex *lexicon, concepts []concept, t tuning) *ranking {
 type pageTally struct {
 	passages     int
 	best, second float64
+	near         float64   // how close its closest passage lies to the question
 	holds        []float64 // of every concept, as in [ranking.passage]
 }
 
@@ -109,12 +123,13 @@ func (r *ranking) rank(cands []candidate, lang string) []scoredChunk {
 			pages[documentOf(cands[i].ID)] = p
 		}
 		p.add(score, holds)
+		p.near = max(p.near, r.closeness(&cands[i]))
 	}
 	for i := range out {
 		p := pages[documentOf(out[i].id)]
 		// A long document holds much of everything.
 		page := r.share(p.holds) / math.Sqrt(1+math.Log(float64(p.passages)))
-		score := (1-r.document)*out[i].score + r.document*page + r.second*p.second
+		score := (1-r.document)*out[i].score + r.document*page + r.second*p.second + r.latent*p.near
 		score *= 1 + r.recency*r.newness(cands[i].Date)
 		if cands[i].inOtherLanguage(lang) {
 			score *= otherLanguage
@@ -202,6 +217,17 @@ func (r *ranking) passage(c *candidate) (score float64, holds []float64) {
 		score += r.nearTitle * pair * nearness(title[g], title[g+1], 3)
 	}
 	return score/r.total + r.exact*words*r.share(titled), holds
+}
+
+// closeness is how near a passage lies to the question in the latent space.
+func (r *ranking) closeness(c *candidate) float64 {
+	if r.placer == nil {
+		return 0
+	}
+	r.placer.count(c.TitleTerms, 2)
+	r.placer.count(c.HeadingTerms, 1)
+	r.placer.count(c.BodyTerms, 1)
+	return closeness(&r.asked, r.placer.place())
 }
 
 // nearness is 1 for two terms side by side, less the further they are apart, and 0

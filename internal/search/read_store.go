@@ -235,3 +235,30 @@ func readNewest(ctx context.Context, d *db.DB) (time.Time, error) {
 	}
 	return newest.UTC(), err
 }
+
+// readBags reads the terms of every n-th document.
+func readBags(ctx context.Context, d *db.DB, n int) ([]bag, error) {
+	rows, err := d.Query(ctx, "select d.id, d.title_terms, c.heading_terms, c.body_terms from search_chunks c "+
+		"join search_documents d on d.id = c.document_id where d.id % ? = 0 order by c.id", n)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []bag
+	last := int64(-1)
+	for rows.Next() {
+		var id int64
+		var title, heading, body string
+		if err := rows.Scan(&id, &title, &heading, &body); err != nil {
+			return nil, err
+		}
+		if id != last {
+			out, last = append(out, bag{}), id
+		}
+		b := out[len(out)-1]
+		b.add(title, 2)
+		b.add(heading, 1)
+		b.add(body, 1)
+	}
+	return out, rows.Err()
+}

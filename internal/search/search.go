@@ -16,6 +16,7 @@ import (
 // A Query asks for the passages that fit a text best.
 type Query struct {
 	Text       string
+	Before     string          // what was asked before, when Text goes on from there
 	Index      config.Index    // the part of the content that is searched
 	Lang       string          // preferred; an entity's other languages rank below it
 	Who        account.Account // hits are what this account may see
@@ -44,7 +45,7 @@ type Hit struct {
 
 // DefaultMinScore drops passages that hold next to nothing of a question, and few
 // others. No score tells whether a passage that speaks of the subject answers.
-const DefaultMinScore = 0.25
+const DefaultMinScore = 0.3
 
 const (
 	defaultLimit = 10

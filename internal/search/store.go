@@ -135,7 +135,7 @@ func upsertDocuments(ctx context.Context, tx *db.DB, docs []document, now time.T
 		if !it.Date.IsZero() {
 			date = it.Date.UTC()
 		}
-		args = append(args, it.Type, it.ID, it.Lang, it.Bundle, clean(it.Title), it.Path, it.Origin, marshalStrings(it.ViewRoles),
+		args = append(args, it.Type, it.ID, it.Lang, it.Bundle, clean(it.Title), clean(it.Path), clean(it.Origin), marshalStrings(it.ViewRoles),
 			marshalStrings(it.Languages), it.OutOfAnswers, date, strings.Join(d.titleTerms, " "), now)
 	}
 	row := "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -182,22 +182,16 @@ func unmarshalStrings(text string) ([]string, error) {
 
 // removeChunks takes all passages of documents out.
 func removeChunks(ctx context.Context, tx *db.DB, documentIDs []int64) error {
+	key := "id"
+	if tx.Dialect() == db.SQLite {
+		key = "rowid"
+	}
 	for part := range slices.Chunk(documentIDs, 500) {
-		var chunkIDs []int64
-		if err := tx.Select(ctx, &chunkIDs, "select id from search_chunks where document_id in ("+idList(part)+")"); err != nil {
+		of := " in (" + idList(part) + ")"
+		if _, err := tx.Exec(ctx, "delete from search_terms where "+key+" in (select id from search_chunks where document_id"+of+")"); err != nil {
 			return err
 		}
-		if len(chunkIDs) == 0 {
-			continue
-		}
-		key := "id"
-		if tx.Dialect() == db.SQLite {
-			key = "rowid"
-		}
-		if _, err := tx.Exec(ctx, "delete from search_terms where "+key+" in ("+idList(chunkIDs)+")"); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, "delete from search_chunks where document_id in ("+idList(part)+")"); err != nil {
+		if _, err := tx.Exec(ctx, "delete from search_chunks where document_id"+of); err != nil {
 			return err
 		}
 	}

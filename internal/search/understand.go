@@ -14,7 +14,7 @@ const (
 // written in, with corrected spellings, translations and synonyms.
 func understand(q Query, lex *lexicon) []concept {
 	langs := queryLanguages(q, lex)
-	concepts := parseQuery(q.Text, langs)
+	concepts := parseQuery(q.Text, q.Before, langs)
 	spelling := newAnalyzer(langs[0])
 	// Words of a language without documents are not misspelt, they are foreign.
 	native := slices.ContainsFunc(lex.languages, func(l string) bool { return baseLang(l) == langs[0] })
