@@ -27,6 +27,11 @@ const (
 	EditContent          Permission = "edit content"
 	AdministerAccounts   Permission = "administer accounts"
 	AdministerSite       Permission = "administer site"
+	AdministerRoles      Permission = "administer roles"
+	AdministerStructure  Permission = "administer structure" // content types, fields, displays, formats, vocabularies
+	AdministerMenus      Permission = "administer menus"
+	AdministerTerms      Permission = "administer terms"
+	AdministerRedirects  Permission = "administer redirects"
 	AccessMetrics        Permission = "access metrics"
 )
 
@@ -54,6 +59,7 @@ func (a Account) Can(p Permission) bool {
 func AllPermissions() []Permission {
 	return []Permission{
 		AccessContent, UseAnswers, AdministerAnswers, ViewAnswersTraces, AccessAdministration,
-		ViewUnpublished, EditContent, AdministerAccounts, AdministerSite, AccessMetrics,
+		ViewUnpublished, EditContent, AdministerAccounts, AdministerSite, AdministerRoles, AdministerStructure,
+		AdministerMenus, AdministerTerms, AdministerRedirects, AccessMetrics,
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/mail"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,10 +74,8 @@ func (s *Service) Create(ctx context.Context, n NewAccount) (Record, error) {
 	case err != nil || key == "":
 		fields["name"] = "has characters that a name cannot have"
 	}
-	if n.Email != "" {
-		if a, err := mail.ParseAddress(n.Email); err != nil || a.Address != n.Email || len(n.Email) > emailLimit {
-			fields["email"] = "must be an e-mail address, such as ada@example.org"
-		}
+	if !validEmail(n.Email) {
+		fields["email"] = "must be an e-mail address, such as ada@example.org"
 	}
 	if message := checkRoles(n.Roles); message != "" {
 		fields["roles"] = message

@@ -98,6 +98,73 @@ func selectAccounts(ctx context.Context, d *db.DB, offset, limit int) ([]Record,
 	return records, total, nil
 }
 
+// selectFiltered is selectAccounts for the accounts that a filter chooses; a
+// negative limit is none.
+func selectFiltered(ctx context.Context, d *db.DB, f Filter, offset, limit int) ([]Record, int, error) {
+	where, args := "true", []any{}
+	if text := strings.ToLower(strings.TrimSpace(cleanText(f.Text))); text != "" {
+		where += ` and (name_key like ? escape '\' or lower(email) like ? escape '\')`
+		pattern := "%" + likeText.Replace(text) + "%"
+		args = append(args, pattern, pattern)
+	}
+	if f.Role != "" {
+		where += ` and roles like ? escape '\'`
+		args = append(args, `%"`+likeText.Replace(f.Role)+`"%`)
+	}
+	var total int
+	if err := d.Get(ctx, &total, "select count(*) from accounts where "+where, args...); err != nil {
+		return nil, 0, fmt.Errorf("count accounts: %w", err)
+	}
+	query := "select " + accountColumns + " from accounts where " + where + " order by name_key"
+	if limit >= 0 {
+		query += " limit ? offset ?"
+		args = append(args, limit, offset)
+	}
+	var rows []accountRow
+	if err := d.Select(ctx, &rows, query, args...); err != nil {
+		return nil, 0, fmt.Errorf("find accounts: %w", err)
+	}
+	records := make([]Record, len(rows))
+	for i, row := range rows {
+		var err error
+		if records[i], err = row.record(); err != nil {
+			return nil, 0, err
+		}
+	}
+	return records, total, nil
+}
+
+// likeText makes a text match itself in a pattern.
+var likeText = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
+func selectNames(ctx context.Context, d *db.DB, ids []string) (map[string]string, error) {
+	names := map[string]string{}
+	if len(ids) == 0 {
+		return names, nil
+	}
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	var rows []struct {
+		ID   string `db:"id"`
+		Name string `db:"name"`
+	}
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(ids)), ", ")
+	if err := d.Select(ctx, &rows, "select id, name from accounts where id in ("+marks+")", args...); err != nil {
+		return nil, fmt.Errorf("names of accounts: %w", err)
+	}
+	for _, r := range rows {
+		names[r.ID] = r.Name
+	}
+	return names, nil
+}
+
+func updateEmail(ctx context.Context, d *db.DB, id, email string, now time.Time) error {
+	_, err := d.Exec(ctx, "update accounts set email = ?, updated_at = ? where id = ?", email, now, id)
+	return err
+}
+
 // lockAccounts lets one at a time change who has which rights. SQLite's
 // transactions do that by themselves.
 func lockAccounts(ctx context.Context, tx *db.DB) error {

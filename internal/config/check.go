@@ -51,7 +51,7 @@ func (c *check) name(kind, name string) {
 		if _, err := language.Parse(name); err != nil || !languageName.MatchString(name) {
 			c.refuse("name", "must be a language code in lower case, such as en or pt-br")
 		}
-	case Settings{}.Kind():
+	case Settings{}.Kind(), AnswerSettings{}.Kind():
 		if name != SiteName {
 			c.refuse("name", "must be %s", SiteName)
 		}
@@ -74,6 +74,14 @@ func (c *check) required(field, text string, limit int) {
 		c.refuse(field, "must not be empty")
 	}
 	c.text(field, text, limit)
+}
+
+// line checks a name that another system gave.
+func (c *check) line(field, text string) {
+	c.text(field, text, labelLimit*2)
+	if strings.ContainsAny(text, "\r\n\t") {
+		c.refuse(field, "must be one line")
+	}
 }
 
 func (c *check) text(field, text string, limit int) {
@@ -101,27 +109,6 @@ func (c *check) languageCode(field, lang string) {
 }
 
 // Kind implements [Object].
-func (Agent) Kind() string { return "agent" }
-
-func (a Agent) check(c *check) {
-	c.required("label", a.Label, labelLimit)
-	c.required("prompt", a.Prompt, promptLimit)
-	c.text("guidance", a.Guidance, promptLimit)
-	if !c.exists(Index{}.Kind(), a.Index) {
-		c.refuse("index", "must be the name of an index; there is none called %q", a.Index)
-	}
-	if !(a.MinScore >= 0 && a.MinScore <= 1) {
-		c.refuse("min_score", "must be from 0 to 1")
-	}
-	c.within("max_results", a.MaxResults, 1, 50)
-	c.within("history_turns", a.HistoryTurns, 0, 100)
-	c.within("rounds", a.Rounds, 1, 10)
-	c.within("question_limit", a.QuestionLimit, 1, 20000)
-	c.within("conversation_ttl", a.ConversationTTL, 60, 365*24*3600)
-	c.byLanguage("no_answer", a.NoAnswer)
-}
-
-// Kind implements [Object].
 func (Index) Kind() string { return "index" }
 
 func (i Index) check(c *check) {
@@ -141,9 +128,8 @@ func (Role) Kind() string { return "role" }
 
 func (r Role) check(c *check) {
 	c.required("label", r.Label, labelLimit)
-	known := account.AllPermissions()
 	for _, p := range r.Permissions {
-		if !slices.Contains(known, p) {
+		if !c.objects.isPermission(p) {
 			c.refuse("permissions", "has %q, which is not a permission", p)
 		}
 	}
@@ -183,6 +169,11 @@ func (s Settings) check(c *check) {
 			c.required("suggestions", q, 200)
 		}
 	}
+	for field, limit := range map[string]int{"image_limit": s.ImageLimit, "document_limit": s.DocumentLimit} {
+		if limit < 0 || limit > 200 {
+			c.refuse(field, "must be a number of megabytes from 1 to 200")
+		}
+	}
 	for _, bundle := range s.OutOfAnswers {
 		if !objectName.MatchString(bundle) {
 			c.refuse("out_of_answers", "has %q, which is not the name of a content type", bundle)
@@ -193,8 +184,12 @@ func (s Settings) check(c *check) {
 // mayDelete tells what keeps an object from being deleted.
 func (s *snapshot) mayDelete(kind, name string) error {
 	switch kind {
-	case Settings{}.Kind():
+	case Settings{}.Kind(), AnswerSettings{}.Kind():
 		return ErrRequired
+	case SiteContext{}.Kind():
+		if agent := s.contextUser(name); agent != "" {
+			return &InvalidError{Fields: map[string]string{"": "is used by the agent " + agent}}
+		}
 	case Role{}.Kind():
 		if name == account.RoleAnonymous || name == account.RoleAuthenticated || name == account.RoleAdministrator {
 			return ErrRequired
@@ -206,6 +201,13 @@ func (s *snapshot) mayDelete(kind, name string) error {
 		}
 		if settings.(Settings).DefaultLanguage == name {
 			return ErrRequired
+		}
+	case TextFormat{}.Kind():
+		if name == FormatMarkdown {
+			return ErrRequired
+		}
+		if label, used := s.formatUser(name); used {
+			return &InvalidError{Fields: map[string]string{"": fmt.Sprintf("is a format of the type %q", label)}}
 		}
 	case Index{}.Kind():
 		for _, agent := range slices.Sorted(maps.Keys(s.objects[Agent{}.Kind()])) {

@@ -51,11 +51,17 @@ type Object interface {
 
 // decoders lists every kind: a stored object is read as the type of its kind.
 var decoders = map[string]func([]byte) (Object, error){
-	Agent{}.Kind():    decode[Agent],
-	Index{}.Kind():    decode[Index],
-	Role{}.Kind():     decode[Role],
-	Language{}.Kind(): decode[Language],
-	Settings{}.Kind(): decode[Settings],
+	Agent{}.Kind():          decode[Agent],
+	SiteContext{}.Kind():    decode[SiteContext],
+	AnswerSettings{}.Kind(): decode[AnswerSettings],
+	Index{}.Kind():          decode[Index],
+	Role{}.Kind():           decode[Role],
+	Language{}.Kind():       decode[Language],
+	Settings{}.Kind():       decode[Settings],
+	ContentType{}.Kind():    decode[ContentType],
+	Vocabulary{}.Kind():     decode[Vocabulary],
+	TextFormat{}.Kind():     decode[TextFormat],
+	ExternalSite{}.Kind():   decode[ExternalSite],
 }
 
 // decode reads a stored object. Fields it does not know are ignored, so that an
@@ -185,26 +191,32 @@ func (s *Store) put(ctx context.Context, name string, value Object, data, by str
 		if err != nil {
 			return err
 		}
-		c := &check{objects: current, fields: map[string]string{}}
-		c.name(kind, name)
-		value.check(c)
-		if len(c.fields) > 0 {
-			return &InvalidError{Fields: c.fields}
-		}
-		before, exists := current.objects[kind][name]
-		if exists && before.data == data {
-			return nil
-		}
-		if err := upsertObject(ctx, tx, kind, name, data); err != nil {
-			return err
-		}
-		return recordChange(ctx, tx, kind, name, before.data, data, by)
+		return current.replace(ctx, tx, name, value, data, by)
 	})
 	s.forget()
 	if err != nil {
 		return fmt.Errorf("put %s %q: %w", kind, name, err)
 	}
 	return nil
+}
+
+// replace checks and stores an object, in a transaction that has read s.
+func (s *snapshot) replace(ctx context.Context, tx *db.DB, name string, value Object, data, by string) error {
+	kind := value.Kind()
+	c := &check{objects: s, fields: map[string]string{}}
+	c.name(kind, name)
+	value.check(c)
+	if len(c.fields) > 0 {
+		return &InvalidError{Fields: c.fields}
+	}
+	before, exists := s.objects[kind][name]
+	if exists && before.data == data {
+		return nil
+	}
+	if err := upsertObject(ctx, tx, kind, name, data); err != nil {
+		return err
+	}
+	return recordChange(ctx, tx, kind, name, before.data, data, by)
 }
 
 func (s *Store) delete(ctx context.Context, kind, name, by string) error {

@@ -68,7 +68,8 @@ func TestShippedObjects(t *testing.T) {
 		}{
 			{[]string{account.RoleAnonymous}, []account.Permission{account.AccessContent, account.UseAnswers}},
 			{[]string{account.RoleAuthenticated, account.RoleEditor}, []account.Permission{
-				account.AccessAdministration, account.AccessContent, account.EditContent, account.UseAnswers, account.ViewUnpublished,
+				account.AccessAdministration, account.AccessContent, account.EditContent, account.UseAnswers,
+				FormatPermission(FormatMarkdown), FormatPermission(FormatPlain), FormatPermission(FormatRestrictedHTML), account.ViewUnpublished,
 			}},
 			{[]string{"unheard_of"}, nil},
 			{nil, nil},

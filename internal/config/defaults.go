@@ -22,28 +22,49 @@ func DefaultAgent() Agent {
 		Index:           SiteName,
 		MinScore:        0.3,
 		MaxResults:      5,
+		ViewMode:        "teaser",
+		SourceTools:     []string{"content_list"},
+		TopicDrift:      true,
 		Rounds:          4,
 		QuestionLimit:   2000,
 		ConversationTTL: 3600,
+		Feedback:        true,
 	}
+}
+
+// DefaultAnswerSettings returns what holds for the answers of a new site.
+func DefaultAnswerSettings() AnswerSettings {
+	return AnswerSettings{RetentionDays: 30, MaskPersonal: true, PerMinute: 20}
 }
 
 // shipped is what a new site starts with, in an order in which references are
 // to what came before.
 func shipped() []Named[Object] {
 	visitor := []account.Permission{account.AccessContent, account.UseAnswers}
-	return []Named[Object]{
+	objects := []Named[Object]{}
+	for _, f := range ShippedFormats() {
+		objects = append(objects, Named[Object]{f.Name, f.Value})
+	}
+	for _, t := range ShippedTypes() {
+		objects = append(objects, Named[Object]{t.Name, t.Value})
+	}
+	for _, v := range ShippedVocabularies() {
+		objects = append(objects, Named[Object]{v.Name, v.Value})
+	}
+	return append(objects, []Named[Object]{
 		{account.RoleAnonymous, Role{Label: "Anonymous visitor", Permissions: visitor}},
 		{account.RoleAuthenticated, Role{Label: "Signed-in account", Permissions: visitor}},
 		{account.RoleEditor, Role{Label: "Editor", Permissions: []account.Permission{
 			account.AccessAdministration, account.EditContent, account.ViewUnpublished,
+			FormatPermission(FormatPlain), FormatPermission(FormatMarkdown), FormatPermission(FormatRestrictedHTML),
 		}}},
 		{account.RoleAdministrator, Role{Label: "Administrator", Permissions: account.AllPermissions()}},
 		{"en", Language{Label: "English"}},
 		{SiteName, Settings{SiteName: "Docent", DefaultLanguage: "en", TimeZone: "UTC"}},
 		{SiteName, Index{Label: "Everything public"}},
 		{SiteName, DefaultAgent()},
-	}
+		{SiteName, DefaultAnswerSettings()},
+	}...)
 }
 
 // install stores shipped objects that the database never had. Processes that

@@ -6,22 +6,6 @@ import (
 	"docent/internal/account"
 )
 
-// An Agent is the configuration of one answering agent.
-type Agent struct {
-	Label           string            `json:"label"`
-	Enabled         bool              `json:"enabled"` // answers visitors' questions
-	Prompt          string            `json:"prompt"`  // its own system prompt; the citation rules are added to it
-	Guidance        string            `json:"guidance,omitempty"`
-	Index           string            `json:"index"`       // forced: never chosen by a request or a model
-	MinScore        float64           `json:"min_score"`   // from 0 to 1; hits below are dropped
-	MaxResults      int               `json:"max_results"` // distinct entities shown to the model
-	HistoryTurns    int               `json:"history_turns"`
-	Rounds          int               `json:"rounds"`              // model calls in one turn, at most
-	QuestionLimit   int               `json:"question_limit"`      // characters
-	ConversationTTL int               `json:"conversation_ttl"`    // seconds, renewed by every turn
-	NoAnswer        map[string]string `json:"no_answer,omitempty"` // by language; empty: the catalogue's text
-}
-
 // An Index names a part of the content that can be searched.
 type Index struct {
 	Label     string   `json:"label"`
@@ -51,6 +35,8 @@ type Settings struct {
 	ContactPath     string              `json:"contact_path,omitempty"`
 	Suggestions     map[string][]string `json:"suggestions,omitempty"`    // questions to offer, by language
 	OutOfAnswers    []string            `json:"out_of_answers,omitempty"` // content types that answers leave out
+	ImageLimit      int                 `json:"image_limit,omitempty"`    // megabytes that an uploaded image may have; 0: 20
+	DocumentLimit   int                 `json:"document_limit,omitempty"` // the same of a document; 0: 50
 }
 
 // Has reports whether an index covers a content type in a language.

@@ -9,6 +9,7 @@ import (
 	"docent/db"
 	"docent/db/dbtest"
 	"docent/internal/account"
+	"docent/internal/config"
 )
 
 // TestEveryReadAgreesWithCanView saves random content and reads it as random
@@ -16,6 +17,9 @@ import (
 func TestEveryReadAgreesWithCanView(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		s, _ := newStore(d)
+		s.opts.Types = typesOf(NewTypes(append(config.ShippedTypes(), config.Named[config.ContentType]{Name: "linked", Value: config.ContentType{
+			Fields: []config.Field{{Name: "to", Type: config.FieldReference}}, Entity: TypeNode,
+		}}), config.ShippedVocabularies(), config.ShippedFormats()))
 		r := rand.New(rand.NewPCG(1, 2))
 		roles := []string{"member", "Member", "mem", "staff", account.RoleEditor, account.RoleAnonymous, account.RoleAuthenticated}
 		some := func() (out []string) {
@@ -26,6 +30,7 @@ func TestEveryReadAgreesWithCanView(t *testing.T) {
 			}
 			return out
 		}
+		bundles, authors := []string{"page", "article"}, []string{"ann", "bob", "root"}
 		states := []State{Draft, Published, Published, Archived}
 		for n := range 30 {
 			in := page(fmt.Sprint("Page ", n), fmt.Sprintf("/p/%d/", n), states[r.IntN(4)])
@@ -36,7 +41,13 @@ func TestEveryReadAgreesWithCanView(t *testing.T) {
 				}
 			}
 			in.Menu = "main"
-			first := save(t, s, in)
+			in.Bundle = bundles[r.IntN(len(bundles))]
+			author := admin
+			author.ID = authors[r.IntN(len(authors))]
+			first, err := s.Save(t.Context(), author, in)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if r.IntN(2) == 0 {
 				in := InputOf(first)
 				in.State = states[r.IntN(4)]
@@ -54,11 +65,20 @@ func TestEveryReadAgreesWithCanView(t *testing.T) {
 		for _, it := range all {
 			refs = append(refs, it.Ref)
 		}
-		permissions := []account.Permission{account.AccessContent, account.ViewUnpublished}
-		for range 25 {
-			who := account.Account{Roles: some(), Permissions: map[account.Permission]bool{}}
+		permissions := []account.Permission{
+			"view unpublished page content", "view unpublished article content", "edit any article content", "edit own page content",
+			"edit own article content", "view unpublished page media", "edit any page terms", "edit own a b content",
+		}
+		for range 30 {
+			who := account.Account{Roles: some(), Permissions: map[account.Permission]bool{account.AccessContent: r.IntN(5) > 0}}
 			for _, p := range permissions {
-				who.Permissions[p] = r.IntN(2) == 0
+				who.Permissions[p] = r.IntN(4) == 0
+			}
+			for _, p := range []account.Permission{account.ViewUnpublished, account.EditContent, account.AdministerTerms, account.AdministerMenus} {
+				who.Permissions[p] = r.IntN(8) == 0
+			}
+			if r.IntN(3) > 0 {
+				who.ID = authors[r.IntN(len(authors))]
 			}
 			if r.IntN(10) == 0 {
 				who.Roles = append(who.Roles, account.RoleAdministrator)
@@ -112,6 +132,27 @@ func check(t *testing.T, s *Store, who account.Account, all []Item, refs []Ref) 
 		verdict(t, who, it, got, err, mayAny[it.Ref])
 		if _, ok := many[it.Ref]; ok != mayAny[it.Ref] {
 			t.Errorf("%+v: LoadMany %q is %v", who, it.Path, ok)
+		}
+		for n, read := range []func() error{
+			func() error { _, err := s.Latest(t.Context(), who, it.Ref, it.Lang); return err },
+			func() error { _, err := s.History(t.Context(), who, it.Ref, it.Lang); return err },
+			func() error { _, err := s.Revision(t.Context(), who, it.Ref, it.Lang, it.RevisionID); return err },
+			func() error { _, err := s.Compare(t.Context(), who, it.Ref, it.Lang, it.RevisionID, ""); return err },
+		} {
+			want := CanViewRoles(who, it.ViewRoles) && canViewUnpublished(who, it)
+			if err := read(); want != (err == nil) || err != nil && !errors.Is(err, ErrForbidden) {
+				t.Errorf("%+v reads the history of %q %v (%d): %v", who, it.Path, it.ViewRoles, n, err)
+			}
+			if want != (s.May(who, config.OpViewUnpublished, it) == nil) {
+				t.Errorf("%+v: May does not agree about %q", who, it.Path)
+			}
+		}
+		if s.May(who, OpEdit, it) == nil && !may[it.ID+it.Lang] && who.Can(account.AccessContent) {
+			t.Errorf("%+v may edit %q but not see it", who, it.Path)
+		}
+		fields, err := s.Render(t.Context(), who, Item{Ref: Ref{Type: TypeNode}, Bundle: "linked", Lang: it.Lang, Fields: Fields{"to": it.ID}}, config.ViewFull)
+		if err != nil || (len(fields) == 1) != mayAny[it.Ref] {
+			t.Errorf("%+v: a reference to %q shows %v, %v", who, it.Path, fields, err)
 		}
 		above, err := s.Ancestors(t.Context(), who, Item{Lang: it.Lang, Path: it.Path + "below/"})
 		if err != nil {

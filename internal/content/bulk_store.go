@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -94,7 +95,7 @@ func (b *bulk) identify(ctx context.Context) (map[string]knownTranslation, error
 		if ids[p.Key] == "" {
 			ids[p.Key] = newID()
 		}
-		p.Ref = Ref{Type: TypeNode, ID: ids[p.Key]}
+		p.Ref = Ref{Type: cmp.Or(p.Type, TypeNode), ID: ids[p.Key]}
 	}
 	known := map[string]knownTranslation{}
 	found, err := selectIn[knownTranslation](ctx, b.tx, `select t.entity_id, t.lang, t.path, t.published_revision_id, e.created_at
@@ -133,7 +134,7 @@ func releasePath(ctx context.Context, tx *db.DB, lang, path string) error {
 
 // insert writes the batch with few statements.
 func (b *bulk) insert(ctx context.Context, known map[string]knownTranslation) error {
-	var entities, revisions, translations, aliases, terms [][]any
+	var entities, revisions, translations, aliases, terms, usages [][]any
 	var ids, parents []string
 	at := b.now
 	for i := range b.pages {
@@ -143,6 +144,7 @@ func (b *bulk) insert(ctx context.Context, known map[string]knownTranslation) er
 			p.Updated = at
 		}
 		p.BasedOn = newID() // of the revision being written
+		p.Fields, _ = b.types.CheckFields(p.Type, p.Bundle, p.Fields)
 		fields, err := p.Fields.marshal()
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Origin, err)
@@ -155,12 +157,12 @@ func (b *bulk) insert(ctx context.Context, known map[string]knownTranslation) er
 			date = p.Date.UTC()
 		}
 		if len(ids) == 0 || ids[len(ids)-1] != p.ID {
-			entities = append(entities, []any{p.ID, TypeNode, p.Bundle, rolesJSON(p.Access.ViewRoles), p.Access.OutOfAnswers, p.Key, at, at})
+			entities = append(entities, []any{p.ID, p.Type, p.Bundle, rolesJSON(p.Access.ViewRoles), p.Access.OutOfAnswers, p.Key, at, at})
 			ids = append(ids, p.ID)
 		}
 		revisions = append(revisions, []any{p.BasedOn, p.ID, p.Lang, p.Title, string(fields), string(p.State), importMessage, at})
 		translations = append(translations, []any{
-			p.ID, p.Lang, p.BasedOn, published, p.Title, titleKey(p.Title), string(p.State), p.Path, p.ParentPath, p.SectionIndex,
+			p.ID, p.Lang, p.Type, p.Bundle, rolesJSON(p.Access.ViewRoles), p.BasedOn, published, p.Title, titleKey(p.Title), string(p.State), sql.NullString{String: p.Path, Valid: p.Path != ""}, p.ParentPath, p.SectionIndex,
 			p.Weight, date, p.Menu, p.MenuTitle, p.Origin, p.Hash, p.Updated.UTC(), at,
 		})
 		for _, alias := range p.Aliases {
@@ -169,15 +171,21 @@ func (b *bulk) insert(ctx context.Context, known map[string]knownTranslation) er
 		if k.Path.Valid && k.Path.String != p.Path {
 			aliases = append(aliases, []any{p.Lang, k.Path.String, p.ID})
 		}
-		for _, id := range p.Fields.Strings(FieldTopics) {
+		ct, typed := b.types.Type(p.Type, p.Bundle)
+		for _, id := range termsOf(ct, typed, p.Fields) {
 			terms = append(terms, []any{p.ID, p.Lang, id})
+		}
+		for _, u := range targets(ct, p.Fields) {
+			usages = append(usages, []any{p.ID, p.Lang, u.field, u.target, p.State == Published})
 		}
 		if p.HasChildren && (!k.Path.Valid || k.Path.String != p.Path) {
 			parents = append(parents, p.Path)
 		}
 		if k.ID != "" {
-			if _, err := b.tx.Exec(ctx, "delete from entity_terms where entity_id = ? and lang = ?", p.ID, p.Lang); err != nil {
-				return err
+			for _, table := range []string{"entity_terms", "usages"} {
+				if _, err := b.tx.Exec(ctx, "delete from "+table+" where entity_id = ? and lang = ?", p.ID, p.Lang); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -189,22 +197,45 @@ func (b *bulk) insert(ctx context.Context, known map[string]knownTranslation) er
 			`on conflict (id) do update set bundle = excluded.bundle, view_roles = excluded.view_roles,
 			out_of_answers = excluded.out_of_answers, updated_at = excluded.updated_at`, entities},
 		{"revisions (id, entity_id, lang, title, fields, state, message, created_at)", "", revisions},
-		{`translations (entity_id, lang, latest_revision_id, published_revision_id, title, title_key, state, path, parent_path,
+		{`translations (entity_id, lang, type, bundle, view_roles, latest_revision_id, published_revision_id, title, title_key, state, path, parent_path,
 			section_index, weight, date, menu, menu_title, origin, origin_hash, changed_at, updated_at)`,
-			`on conflict (entity_id, lang) do update set latest_revision_id = excluded.latest_revision_id,
+			`on conflict (entity_id, lang) do update set bundle = excluded.bundle, view_roles = excluded.view_roles,
+			latest_revision_id = excluded.latest_revision_id,
 			published_revision_id = excluded.published_revision_id, title = excluded.title, title_key = excluded.title_key,
 			state = excluded.state, path = excluded.path, parent_path = excluded.parent_path, section_index = excluded.section_index,
 			weight = excluded.weight, date = excluded.date, menu = excluded.menu, menu_title = excluded.menu_title,
 			origin = excluded.origin, origin_hash = excluded.origin_hash, changed_at = excluded.changed_at, updated_at = excluded.updated_at`, translations},
 		{"aliases (lang, path, entity_id)", "on conflict (lang, path) do nothing", aliases},
 		{"entity_terms (entity_id, lang, term_id)", "on conflict do nothing", terms},
+		{"usages (entity_id, lang, field, target, live)", "on conflict do nothing", usages},
 	} {
 		if err := insertMany(ctx, b.tx, in.into, in.then, in.rows); err != nil {
 			return err
 		}
 	}
+	if err := followEntities(ctx, b.tx, ids); err != nil {
+		return err
+	}
 	for _, path := range parents {
 		if err := adopt(ctx, b.tx, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followEntities brings what translations repeat of their entities up to date, also
+// in languages that were not written.
+func followEntities(ctx context.Context, tx *db.DB, ids []string) error {
+	for chunk := range slices.Chunk(ids, inChunk) {
+		query, args, err := db.In(`update translations set
+			bundle = (select e.bundle from entities e where e.id = translations.entity_id),
+			view_roles = (select e.view_roles from entities e where e.id = translations.entity_id)
+			where entity_id in (?)`, chunk)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, query, args...); err != nil {
 			return err
 		}
 	}
@@ -262,12 +293,12 @@ func (s *Store) ensureTerms(ctx context.Context, tx *db.DB, terms []Term, lang s
 		}
 		revision, label := newID(), byOrigin[origin].Label
 		revisions = append(revisions, []any{revision, id, lang, label, "{}", string(Published), now})
-		translations = append(translations, []any{id, lang, revision, revision, label, titleKey(label), string(Published), now, now})
+		translations = append(translations, []any{id, lang, TypeTerm, byOrigin[origin].Vocabulary, revision, revision, label, titleKey(label), string(Published), now, now})
 	}
 	if err := insertMany(ctx, tx, "revisions (id, entity_id, lang, title, fields, state, created_at)", "", revisions); err != nil {
 		return nil, err
 	}
-	return ids, insertMany(ctx, tx, `translations (entity_id, lang, latest_revision_id, published_revision_id, title, title_key, state,
+	return ids, insertMany(ctx, tx, `translations (entity_id, lang, type, bundle, latest_revision_id, published_revision_id, title, title_key, state,
 		changed_at, updated_at)`, "", translations)
 }
 
@@ -296,10 +327,8 @@ func deleteTranslation(ctx context.Context, tx *db.DB, origin string) (id, path 
 	if err != nil {
 		return "", "", 0, err
 	}
-	for _, table := range []string{"entity_terms", "translations", "aliases", "revisions"} {
-		if _, err := tx.Exec(ctx, "delete from "+table+" where entity_id = ? and lang = ?", t.ID, t.Lang); err != nil {
-			return "", "", 0, err
-		}
+	if err := deleteLanguage(ctx, tx, t.ID, t.Lang); err != nil {
+		return "", "", 0, err
 	}
 	err = tx.Get(ctx, &left, "select count(*) from translations where entity_id = ?", t.ID)
 	return t.ID, t.Path.String, left, err

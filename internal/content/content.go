@@ -4,16 +4,18 @@ package content
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
-	"docent/internal/account"
+	"docent/internal/config"
 )
 
 // Entity types.
 const (
-	TypeNode = "node"
-	TypeTerm = "term"
+	TypeNode     = "node"
+	TypeMedia    = "media"
+	TypeTerm     = "term"
+	TypeMenuLink = "menu_link"
+	TypeRedirect = "redirect"
 )
 
 // State of a translation or revision.
@@ -29,18 +31,45 @@ const (
 // Fields are the values of one revision in one language, by field name.
 type Fields map[string]any
 
+// OriginExternal starts the origin of nodes that are copies of pages elsewhere.
+const OriginExternal = "external:"
+
 // Names of the fields that every shipped content type has.
 const (
 	FieldSummary = "summary" // one or two sentences of plain text
-	FieldBody    = "body"    // Markdown
+	FieldBody    = "body"    // Markdown, or another format: see [Fields.LongText]
 	FieldTopics  = "topics"  // ids of term entities
 	FieldSource  = "source_url"
 )
 
-// Text returns a field's value as text, "" when it is absent or of another kind.
+// Text returns a field's value as text: of a long text what its author wrote, of
+// a link the address. It is "" when the value is absent or of another kind.
 func (f Fields) Text(name string) string {
-	s, _ := f[name].(string)
-	return s
+	switch v := f[name].(type) {
+	case string:
+		return v
+	case map[string]any:
+		for _, key := range []string{"value", "url"} {
+			if s, ok := v[key].(string); ok {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// LongText returns a long text with the name of its format.
+func (f Fields) LongText(name string) (value, format string) { return longText(f[name]) }
+
+func longText(v any) (value, format string) {
+	switch v := v.(type) {
+	case string:
+		return v, config.FormatMarkdown
+	case map[string]any:
+		value, _ = v["value"].(string)
+		format, _ = v["format"].(string)
+	}
+	return value, format
 }
 
 // Strings returns a field's values as texts; other kinds among them are left out.
@@ -74,6 +103,8 @@ type Item struct {
 	Title          string
 	Path           string // as visitors see it, with the language prefix: "/es/visitas/horario/"
 	Origin         string // the file it was imported from, "import:guides/dap.md"; empty: made here
+	AuthorID       string // account that made the entity
+	RevisedBy      string // account that made the revision shown
 	Fields         Fields
 	State          State    // of the revision shown
 	LatestState    State    // of the latest revision: [Draft] beside a published one when changes wait
@@ -85,31 +116,14 @@ type Item struct {
 	Weight         int      // order among siblings
 	Menu           string   // the menu it stands in, if any
 	MenuTitle      string   // its label there; empty: the title
+	MenuParent     string   // entity of the entry above it there
 	Date           time.Time
 	CreatedAt      time.Time
 	UpdatedAt      time.Time // when the revision shown was made, or what its author says
 	Languages      []string  // all languages with a published revision
 	ParentPath     string    // nearest path above that has a page, without language prefix: "/visit/"; empty at the root
 	IsSectionIndex bool      // it introduces the pages below its path
-}
-
-// CanView is the one place that decides whether an account may see an item.
-func CanView(a account.Account, it Item) bool {
-	if !it.Published || it.State != Published {
-		return a.Can(account.ViewUnpublished)
-	}
-	if !a.Can(account.AccessContent) {
-		return false
-	}
-	return CanViewRoles(a, it.ViewRoles)
-}
-
-// CanViewRoles reports whether an account passes an entity's list of roles.
-func CanViewRoles(a account.Account, viewRoles []string) bool {
-	if len(viewRoles) == 0 || a.HasRole(account.RoleAdministrator) {
-		return true
-	}
-	return slices.ContainsFunc(viewRoles, a.HasRole)
+	Merged         bool      // by [Store.Save]: somebody else's newer changes were kept beside those saved
 }
 
 func (f Fields) marshal() ([]byte, error) {

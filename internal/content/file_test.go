@@ -2,112 +2,42 @@ package content
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"image"
-	"image/color/palette"
-	"image/gif"
+	"image/color"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"strings"
+	"sync"
 	"testing"
 
 	"docent/db"
 	"docent/db/dbtest"
+	"docent/internal/account"
+	"docent/internal/media"
 )
 
-const secret = "taken at 51.5N 0.1W by Ada"
-
-// images of each format, with a secret in their metadata.
-func images(t *testing.T) map[string][]byte {
+// picture is a PNG of a size, in one colour.
+func picture(t testing.TB, w, h int, c color.Color) []byte {
 	t.Helper()
-	m := image.NewPaletted(image.Rect(0, 0, 7, 5), palette.Plan9)
-	var j, p, g bytes.Buffer
-	for _, err := range []error{jpeg.Encode(&j, m, nil), png.Encode(&p, m), gif.EncodeAll(&g, &gif.GIF{Image: []*image.Paletted{m, m}, Delay: []int{1, 1}})} {
-		if err != nil {
-			t.Fatal(err)
+	m := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			m.Set(x, y, c)
 		}
 	}
-	exif := append(orientationSegment(6), secret...)
-	binary.BigEndian.PutUint16(exif[2:], uint16(len(exif)-2))
-	comment := append([]byte{0xff, 0xfe, 0, byte(len(secret) + 2)}, secret...)
-	withJPEG := append(append(append(bytes.Clone(j.Bytes()[:2]), exif...), comment...), j.Bytes()[2:]...)
-
-	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(secret)))
-	chunk = append(append(chunk, "tEXt"...), secret...)
-	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk[4:]))
-	withPNG := append(append(bytes.Clone(p.Bytes()[:33]), chunk...), p.Bytes()[33:]...)
-
-	trailer := g.Len() - 1
-	withGIF := append(append(bytes.Clone(g.Bytes()[:trailer]), 0x21, 0xfe, byte(len(secret))), secret...)
-	withGIF = append(withGIF, 0, 0x3b)
-
-	vp8x := append([]byte("VP8X\x0a\x00\x00\x00"), 0x0c, 0, 0, 0, 6, 0, 0, 4, 0, 0)
-	webp := append([]byte("RIFF\x00\x00\x00\x00WEBP"), vp8x...)
-	webp = append(append(append(webp, "EXIF"...), byte(len(secret)), 0, 0, 0), secret...)
-	return map[string][]byte{"image/jpeg": withJPEG, "image/png": withPNG, "image/gif": withGIF, "image/webp": webp}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
-func TestImagesLoseTheirMetadata(t *testing.T) {
-	for mime, b := range images(t) {
-		f, err := CheckImage(b)
-		if err != nil || f.MIME != mime || f.Width != 7 || f.Height != 5 {
-			t.Errorf("%s: %+v, %v", mime, f, err)
-		}
-		if !bytes.Contains(b, []byte(secret)) {
-			t.Fatalf("%s: the fixture has no secret", mime)
-		}
-		stripped, err := stripMetadata(mime, b)
-		if err != nil || bytes.Contains(stripped, []byte(secret)) {
-			t.Errorf("%s: the secret is still there: %v", mime, err)
-		}
-		if f, err := CheckImage(stripped); err != nil || f.Width != 7 {
-			t.Errorf("%s: stripped to %+v, %v", mime, f, err)
-		}
-		if mime != "image/webp" {
-			if _, _, err := image.Decode(bytes.NewReader(stripped)); err != nil {
-				t.Errorf("%s: stripped to something broken: %v", mime, err)
-			}
-		}
-		if mime == "image/jpeg" && exifOrientation(stripped[2+4:]) != 6 {
-			t.Error("how to turn the picture is lost")
-		}
-		if mime == "image/gif" {
-			if g, err := gif.DecodeAll(bytes.NewReader(stripped)); err != nil || len(g.Image) != 2 {
-				t.Errorf("an animation lost frames: %v", err)
-			}
-		}
-		for n := range b { // cut short anywhere: an error, or an image, never a panic
-			if f, err := CheckImage(b[:n]); err == nil {
-				stripMetadata(f.MIME, b[:n])
-			}
-		}
-	}
-}
-
-func TestImagesRefused(t *testing.T) {
-	huge := images(t)["image/png"]
-	binary.BigEndian.PutUint32(huge[16:], 100_000)
-	binary.BigEndian.PutUint32(huge[20:], 100_000)
-	binary.BigEndian.PutUint32(huge[29:], crc32.ChecksumIEEE(huge[12:29]))
-	if _, err := CheckImage(huge); err == nil || errors.Is(err, ErrImage) {
-		t.Errorf("10,000 megapixels: %v", err)
-	}
-	for name, b := range map[string]string{
-		"SVG": `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>`, "HTML": "<!doctype html><p>GIF89a", "nothing": "",
-		"PDF": "%PDF-1.7", "a GIF's first bytes": "GIF89a", "WebP without size": "RIFF....WEBPVP8 ..........................",
-	} {
-		if _, err := CheckImage([]byte(b)); !errors.Is(err, ErrImage) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func TestFiles(t *testing.T) {
+func TestImportedImages(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		s := New(d, Options{FilesDir: t.TempDir()})
-		b := images(t)["image/png"]
+		b := picture(t, 7, 5, color.Black)
 		first, err := s.PutImage(t.Context(), "a/b.png", "import:a/b.png", b)
 		if err != nil {
 			t.Fatal(err)
@@ -116,26 +46,162 @@ func TestFiles(t *testing.T) {
 		if err != nil || again.ID != first.ID {
 			t.Errorf("the same again: %+v, %v", again, err)
 		}
-		if _, err := s.PutImage(t.Context(), "a/b.png", "", images(t)["image/gif"]); err != nil {
+		if _, err := s.PutImage(t.Context(), "a/b.png", "", picture(t, 9, 9, color.White)); err != nil {
 			t.Fatal(err)
 		}
 		f, err := s.FileByPath(t.Context(), "a/b.png")
-		if err != nil || f.MIME != "image/gif" || f.Origin != "" {
+		if err != nil || f.Width != 9 || f.Origin != "" || f.Private || f.ID != first.ID {
 			t.Errorf("replaced: %+v, %v", f, err)
+		}
+		if err := s.MayRead(t.Context(), account.Account{}, f); err != nil {
+			t.Errorf("an imported image is not for everybody: %v", err)
 		}
 		r, err := s.OpenFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		if kept, err := io.ReadAll(r); err != nil || int64(len(kept)) != f.Size || bytes.Contains(kept, []byte(secret)) {
+		if kept, err := io.ReadAll(r); err != nil || int64(len(kept)) != f.Size {
 			t.Errorf("kept %d bytes of %d: %v", len(kept), f.Size, err)
 		}
 		if _, err := s.FileByPath(t.Context(), "a/../b.png"); !errors.Is(err, db.ErrNotFound) {
 			t.Errorf("unknown path: %v", err)
 		}
-		if _, err := s.OpenFile(File{Hash: "00ff"}); !errors.Is(err, db.ErrNotFound) {
-			t.Errorf("unknown hash: %v", err)
+		for _, hash := range []string{"00ff", "", "../../../../etc/passwd", strings.Repeat("0", 64)} {
+			if _, err := s.OpenFile(File{Hash: hash}); !errors.Is(err, db.ErrNotFound) {
+				t.Errorf("unknown hash %q: %v", hash, err)
+			}
+		}
+	})
+}
+
+func TestUpload(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		s := New(d, Options{FilesDir: t.TempDir(), UploadLimit: func(mime string) int64 {
+			if mime == media.PDF {
+				return 4000
+			}
+			return 2000
+		}})
+		upload := func(name string, b []byte) (File, error) {
+			return s.Upload(t.Context(), editor, Upload{Name: name, Body: bytes.NewReader(b)})
+		}
+		b := picture(t, 20, 10, color.Black)
+		f, err := upload(`..\..\C:\evil/../Opening "hours"`+"\x00\n.php.png", b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Name != "opening-hours-php.png" || f.Path != f.ID+"/"+f.Name || !f.Private {
+			t.Errorf("%+v", f)
+		}
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				again, err := upload("another.jpg", b)
+				if err != nil || again.ID != f.ID {
+					t.Errorf("the same bytes again: %+v, %v", again, err)
+				}
+			})
+		}
+		wg.Wait()
+		var jpg bytes.Buffer
+		m, _, _ := image.Decode(bytes.NewReader(b))
+		if err := jpeg.Encode(&jpg, m, nil); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := upload("wrong.gif", jpg.Bytes()); err != nil || f.MIME != media.JPEG || f.Name != "wrong.jpg" {
+			t.Errorf("a wrong ending: %+v, %v", f, err)
+		}
+		for name, c := range map[string]struct {
+			b   []byte
+			err error
+		}{
+			"evil.svg": {[]byte("<svg onload='alert(1)'/>"), media.ErrUnknown}, "cut.png": {b[:len(b)-20], media.ErrDamaged},
+			"empty": {nil, media.ErrUnknown}, "large.txt": {bytes.Repeat([]byte("word "), 500), media.ErrTooBig},
+			"larger.pdf": {append([]byte("%PDF-"), make([]byte, 5000)...), media.ErrTooBig},
+		} {
+			_, err := upload(name, c.b)
+			refused, ok := errors.AsType[*InvalidError](err)
+			if !ok || refused.Fields["file"] != c.err.Error() {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := s.Upload(t.Context(), visitor, Upload{Name: "a.png", Body: bytes.NewReader(b)}); !errors.Is(err, ErrForbidden) {
+			t.Errorf("a visitor: %v", err)
+		}
+		broken := io.MultiReader(bytes.NewReader(b[:30]), errReader{})
+		if _, err := s.Upload(t.Context(), editor, Upload{Name: "a.png", Body: broken}); err == nil || refusedFile(err) != "" {
+			t.Errorf("a connection that breaks: %v", err)
+		}
+	})
+}
+
+type errReader struct{}
+
+func (errReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestFileNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "file.pdf", ".": "file.pdf", "..": "file.pdf", "/": "file.pdf", "\x00": "file.pdf", ".htaccess": "file.pdf",
+		"Annual_Report 2026.PDF": "annual-report-2026.pdf", "تقرير.docx": "تقرير.pdf", "a\xff.pdf": "a.pdf", "CON": "con.pdf",
+		strings.Repeat("é", 300): strings.Repeat("é", 50) + ".pdf", "x\u202efdp.exe": "x-fdp.pdf",
+	} {
+		if got := FileName(name, media.PDF); got != want {
+			t.Errorf("%q becomes %q, not %q", name, got, want)
+		}
+	}
+	if got := FileTitle("/tmp/Annual_Report 2026.pdf"); got != "Annual Report 2026" {
+		t.Error(got)
+	}
+}
+
+func TestDerivatives(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		s := New(d, Options{FilesDir: t.TempDir()})
+		f, err := s.Upload(t.Context(), editor, Upload{Name: "a.png", Body: bytes.NewReader(picture(t, 1000, 500, color.Black))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		card := f.Derivative("card")
+		if card.Width != 480 || card.Height != 270 || !strings.HasPrefix(card.URL, "/files/styles/card/"+f.ID+"/") {
+			t.Errorf("%+v", card)
+		}
+		large := f.Derivative("card-large")
+		if want := card.URL + " 480w, " + large.URL + " 889w"; f.Srcset("card") != want {
+			t.Errorf("srcset: %s", f.Srcset("card"))
+		}
+		if again := f.Derivative("no such"); again.URL != f.URL() || again.Width != 1000 {
+			t.Errorf("no such style: %+v", again)
+		}
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				r, mime, err := s.OpenDerivative(t.Context(), f, "card")
+				if err != nil || mime != media.JPEG {
+					t.Errorf("%v, %v", mime, err)
+					return
+				}
+				defer r.Close()
+				if c, _, err := image.DecodeConfig(r); err != nil || c.Width != card.Width || c.Height != card.Height {
+					t.Errorf("%+v, %v", c, err)
+				}
+			})
+		}
+		wg.Wait()
+		if _, _, err := s.OpenDerivative(t.Context(), f, "2000x2000"); !errors.Is(err, db.ErrNotFound) {
+			t.Errorf("any size: %v", err)
+		}
+		if err := s.SetFocus(t.Context(), f, media.Focus{X: 0.1, Y: 1}, false); err != nil {
+			t.Fatal(err)
+		}
+		moved, err := s.File(t.Context(), f.ID)
+		if err != nil || moved.FocusX != 0.1 || moved.Derivative("card").URL == card.URL {
+			t.Errorf("%+v, %v", moved, err)
+		}
+		for _, x := range []float64{-0.1, 1.1} {
+			if err := s.SetFocus(t.Context(), f, media.Focus{X: x}, false); err == nil {
+				t.Errorf("a focus at %v", x)
+			}
 		}
 	})
 }

@@ -11,7 +11,8 @@ import (
 	"docent/db"
 )
 
-// An Imported is one translation as a file describes it.
+// An Imported is one translation as a file describes it; without a type it is one
+// of a node. Media has no path.
 type Imported struct {
 	Input
 	Key         string // names the entity among all imports, the same for every language
@@ -30,20 +31,48 @@ type Known struct {
 	Edited bool // somebody saved a revision on the site since
 }
 
-// A Conflict is an imported page that could not have its path.
-type Conflict struct {
+// A PathConflict is an imported page that could not have its path.
+type PathConflict struct {
 	Origin string
 	Path   string // given instead
+}
+
+// CheckFields brings the values of a file that is to be imported into the shape in
+// which they are kept, and tells by field why it leaves out others. Whether what
+// they refer to exists is for the importer to know. Values of a bundle without a
+// type stay as they are.
+func (t *Types) CheckFields(entity, bundle string, fields Fields) (good Fields, refused map[string]string) {
+	ct, known := t.Type(entity, bundle)
+	read, err := canonical(fields)
+	if err != nil {
+		return Fields{}, map[string]string{"fields": err.Error()}
+	}
+	if !known {
+		return read, nil
+	}
+	v := values{types: t, bad: map[string]string{}, labels: map[string]string{}, writes: func(string) bool { return true }}
+	good = v.fields(ct, read)
+	for name := range v.bad {
+		if read[name] == nil { // required, but files need not have it
+			delete(v.bad, name)
+		}
+	}
+	return good, v.bad
 }
 
 // PutImported writes pages, all languages of an entity together, in one
 // transaction. index is called within it with the published ones; for what else
 // changed, and for everything when index is nil, [Options.OnChange] is. Nobody's
-// permission is asked. Paths must be normal and distinct among each other.
-func (s *Store) PutImported(ctx context.Context, pages []Imported, index func(context.Context, *db.DB, []Item) error) ([]Conflict, error) {
-	var conflicts []Conflict
-	err := s.d.InTx(ctx, func(tx *db.DB) error {
-		b := bulk{s: s.In(tx), tx: tx, now: db.Now(), pages: pages}
+// permission is asked. Paths must be normal and distinct among each other. Values
+// that [Types.CheckFields] refuses are left out.
+func (s *Store) PutImported(ctx context.Context, pages []Imported, index func(context.Context, *db.DB, []Item) error) ([]PathConflict, error) {
+	types, err := s.Types(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var conflicts []PathConflict
+	err = s.d.InTx(ctx, func(tx *db.DB) error {
+		b := bulk{s: s.In(tx), tx: tx, now: db.Now(), types: types, pages: pages}
 		var err error
 		if conflicts, err = b.write(ctx); err != nil {
 			return err
@@ -102,12 +131,13 @@ type bulk struct {
 	s         *Store
 	tx        *db.DB
 	now       time.Time
+	types     *Types
 	pages     []Imported
 	published []Item
 	others    []string // ids of entities that changed and are not in published
 }
 
-func (b *bulk) write(ctx context.Context) ([]Conflict, error) {
+func (b *bulk) write(ctx context.Context) ([]PathConflict, error) {
 	known, err := b.identify(ctx)
 	if err != nil {
 		return nil, err
@@ -162,8 +192,8 @@ func (b *bulk) assignTopics(ctx context.Context) error {
 
 // settlePaths finds who has the paths the pages want: other imported pages give
 // way, since their own files decide about theirs; pages made on the site do not.
-func (b *bulk) settlePaths(ctx context.Context) ([]Conflict, error) {
-	var conflicts []Conflict
+func (b *bulk) settlePaths(ctx context.Context) ([]PathConflict, error) {
+	var conflicts []PathConflict
 	holders, err := pathHolders(ctx, b.tx, b.pages)
 	if err != nil {
 		return nil, err
@@ -172,7 +202,7 @@ func (b *bulk) settlePaths(ctx context.Context) ([]Conflict, error) {
 		p := &b.pages[i]
 		h, taken := holders[p.Lang+p.Path]
 		switch {
-		case !taken || h.ID == p.ID:
+		case !taken || h.ID == p.ID || p.Path == "":
 		case h.Imported:
 			if err := releasePath(ctx, b.tx, p.Lang, p.Path); err != nil {
 				return nil, err
@@ -189,7 +219,7 @@ func (b *bulk) settlePaths(ctx context.Context) ([]Conflict, error) {
 					break
 				}
 			}
-			conflicts = append(conflicts, Conflict{Origin: p.Origin, Path: p.Path})
+			conflicts = append(conflicts, PathConflict{Origin: p.Origin, Path: p.Path})
 		}
 	}
 	return conflicts, nil
@@ -213,7 +243,11 @@ func (b *bulk) collect(ctx context.Context, known map[string]knownTranslation) e
 			}
 			continue
 		}
-		b.published = append(b.published, Item{
+		if p.Type != TypeNode {
+			b.others = append(b.others, p.ID)
+			continue
+		}
+		b.published = append(b.published, b.s.indexed(b.types, Item{
 			Ref: p.Ref, Bundle: p.Bundle, Lang: p.Lang, Title: p.Title, Path: b.s.PublicPath(p.Lang, p.Path),
 			Origin: p.Origin, Fields: p.Fields, State: Published, LatestState: Published, Published: true,
 			RevisionID: p.BasedOn, LatestID: p.BasedOn, ViewRoles: p.Access.ViewRoles,
@@ -221,7 +255,7 @@ func (b *bulk) collect(ctx context.Context, known map[string]knownTranslation) e
 			Weight:       p.Weight, Menu: p.Menu, MenuTitle: p.MenuTitle, Date: p.Date,
 			CreatedAt: k.created(b.now), UpdatedAt: p.Updated,
 			Languages: languages[p.ID], ParentPath: p.ParentPath, IsSectionIndex: p.SectionIndex,
-		})
+		}))
 	}
 	return nil
 }

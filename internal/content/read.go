@@ -1,7 +1,6 @@
 package content
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 
 	"docent/db"
 	"docent/internal/account"
+	"docent/internal/config"
 )
 
 // An Order of lists.
@@ -22,27 +22,27 @@ const (
 	ByTitle   Order = "title"
 	ByDate    Order = "date"    // newest first, undated last
 	ByChanged Order = "changed" // last saved first
+	ByCreated Order = "created" // newest entities first
 )
 
 // A Filter narrows a list; zero values do not.
 type Filter struct {
 	Type       string
 	Bundle     string
-	Lang       string // "" lists every translation
-	ParentPath string // without language prefix
+	Bundles    []string // any of these
+	Author     string   // account that made the entity
+	Lang       string   // "" lists every translation
+	ParentPath string   // without language prefix
 	TermID     string
-	State      State  // Published: has a published revision; others: state of the latest
-	Text       string // part of title or path
-	Limit      int    // 50 when it is not positive
+	Menu       string
+	State      State   // Published: has a published revision; others: state of the latest
+	States     []State // any of these is the state of the latest revision
+	NewerDraft bool    // a published revision has a newer draft beside it
+	Text       string  // part of title or path
+	Limit      int     // 50 when it is not positive
 	Offset     int
 	Order      Order
-}
-
-// A MenuItem is one entry of a menu.
-type MenuItem struct {
-	Ref
-	Title string
-	Path  string // with language prefix; another site's address for a menu_link
+	Reverse    bool
 }
 
 // A Revision is an entry of a translation's history.
@@ -70,13 +70,27 @@ func (s *Store) ByPath(ctx context.Context, who account.Account, lang, path stri
 	}
 	if len(items) > 0 {
 		it, err := choose(who, items, []string{lang})
+		if err == nil && it.Type == TypeRedirect {
+			if !it.Published { // it leads nowhere yet
+				return Item{}, db.ErrNotFound
+			}
+			temporary, _ := it.Fields[FieldTemporary].(bool)
+			return Item{}, &Redirect{To: it.Fields.Text(FieldTo), Temporary: temporary}
+		}
 		if err == nil && p != path {
 			return Item{}, &Redirect{To: it.Path}
 		}
 		return it, err
 	}
-	if id, ok := strings.CutPrefix(p, nodePrefix); ok { // the address of pages that lost theirs
+	for _, prefix := range []string{nodePrefix, mediaPrefix} { // the addresses of what has no other
+		id, ok := strings.CutPrefix(p, prefix)
+		if !ok || strings.Count(id, "/") != 1 {
+			continue
+		}
 		it, err := s.Load(ctx, who, Ref{ID: strings.TrimSuffix(id, "/")}, lang)
+		if errors.Is(err, db.ErrNotFound) && prefix == mediaPrefix {
+			continue // it may be a former address of a page
+		}
 		if err == nil && it.Path != s.PublicPath(lang, p) {
 			return Item{}, &Redirect{To: it.Path}
 		}
@@ -135,17 +149,78 @@ func (s *Store) LoadMany(ctx context.Context, who account.Account, refs []Ref, l
 // Latest returns the latest revision of exactly one translation, for accounts
 // that may see unpublished content: what an editor goes on from.
 func (s *Store) Latest(ctx context.Context, who account.Account, ref Ref, lang string) (Item, error) {
-	if !who.Can(account.ViewUnpublished) {
-		return Item{}, ErrForbidden
-	}
 	r, err := s.latest(ctx, ref.ID, lang)
 	if err != nil {
 		return Item{}, err
 	}
+	return s.unpublished(ctx, who, ref, r)
+}
+
+// Revision returns a translation as one of its revisions has it, with the
+// settings that came with it, for accounts that may see unpublished content.
+func (s *Store) Revision(ctx context.Context, who account.Account, ref Ref, lang, revisionID string) (Item, error) {
+	r, err := s.revision(ctx, ref.ID, lang, revisionID)
+	if err != nil {
+		return Item{}, err
+	}
+	return s.unpublished(ctx, who, ref, r)
+}
+
+// unpublished makes an item of a revision for whoever may see it.
+func (s *Store) unpublished(ctx context.Context, who account.Account, ref Ref, r row) (Item, error) {
 	if ref.Type != "" && r.Type != ref.Type {
 		return Item{}, db.ErrNotFound
 	}
+	if err := s.mayReadHistory(who, r); err != nil {
+		return Item{}, err
+	}
 	return s.latestItem(ctx, r)
+}
+
+// mayReadHistory refuses accounts that may not see all revisions of an entity.
+func (s *Store) mayReadHistory(who account.Account, r row) error {
+	it, err := s.item(r)
+	if err != nil {
+		return err
+	}
+	return s.May(who, config.OpViewUnpublished, it)
+}
+
+// History lists the revisions of a translation, newest first, for accounts that
+// may see unpublished content.
+func (s *Store) History(ctx context.Context, who account.Account, ref Ref, lang string) ([]Revision, error) {
+	r, err := s.latest(ctx, ref.ID, lang)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.mayReadHistory(who, r); err != nil {
+		return nil, err
+	}
+	return s.revisions(ctx, ref.ID, lang)
+}
+
+// TranslationsFor returns all languages of an entity as their latest revisions
+// have them, for accounts that may see unpublished content: to others only what
+// is published.
+func (s *Store) TranslationsFor(ctx context.Context, who account.Account, ref Ref) ([]Item, error) {
+	rows, err := s.allLatest(ctx, ref.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 || ref.Type != "" && rows[0].Type != ref.Type {
+		return nil, db.ErrNotFound
+	}
+	if err := s.mayReadHistory(who, rows[0]); err != nil {
+		items, err := s.byEntities(ctx, []string{ref.ID})
+		return slices.DeleteFunc(items, func(it Item) bool { return !CanView(who, it) }), err
+	}
+	items := make([]Item, len(rows))
+	for i, r := range rows {
+		if items[i], err = s.latestItem(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
 }
 
 // Ancestors returns the pages above an item that the account may see, the front
@@ -177,37 +252,10 @@ func (s *Store) Ancestors(ctx context.Context, who account.Account, item Item) (
 	return out, nil
 }
 
-// Menu returns the entries of a menu that the account may see: those in the
-// language preferred, or, when it has none, those in the site's default. A menu in
-// two languages at once would help nobody. An entity of type menu_link leads to
-// the address in its field [FieldSource].
-func (s *Store) Menu(ctx context.Context, who account.Account, lang, name string) ([]MenuItem, error) {
-	items, err := s.inMenu(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	for _, preferred := range s.preference(lang)[:2] {
-		var menu []MenuItem
-		for _, it := range items {
-			if it.Lang != preferred || !it.Published || !CanView(who, it) {
-				continue
-			}
-			entry := MenuItem{Ref: it.Ref, Title: cmp.Or(it.MenuTitle, it.Title), Path: it.Path}
-			if it.Type == "menu_link" {
-				entry.Path = it.Fields.Text(FieldSource)
-			}
-			menu = append(menu, entry)
-		}
-		if len(menu) > 0 {
-			return menu, nil
-		}
-	}
-	return nil, nil
-}
-
-// Published hands every published translation of every page to yield, whoever
-// may see it, and stops at the first error: for building an index. Items carry
-// what decides about access.
+// Published hands every published translation of every page, and of media whose
+// documents were read, to yield, whoever may see it, and stops at the first error:
+// for building an index. Items carry what decides about access; a document's text
+// is the body of its media.
 func (s *Store) Published(ctx context.Context, yield func(Item) error) error {
 	const batch = 200
 	var id, lang string
@@ -216,24 +264,33 @@ func (s *Store) Published(ctx context.Context, yield func(Item) error) error {
 		if err != nil {
 			return err
 		}
+		n := len(items)
+		if n > 0 {
+			id, lang = items[n-1].ID, items[n-1].Lang
+		}
+		if items, err = s.searchable(ctx, items); err != nil {
+			return err
+		}
 		for _, it := range items {
 			if err := yield(it); err != nil {
 				return err
 			}
 		}
-		if len(items) < batch {
+		if n < batch {
 			return nil
 		}
-		id, lang = items[batch-1].ID, items[batch-1].Lang
 	}
 }
 
-// Translations returns the published translations of a page, whoever may see
-// them, and none when it is no page, not published, or gone: for bringing an
-// index up to date.
+// Translations returns the published translations of a page, or of media as
+// [Store.Published] does, whoever may see them, and none when it is neither, not
+// published, or gone: for bringing an index up to date.
 func (s *Store) Translations(ctx context.Context, entityID string) ([]Item, error) {
 	items, err := s.byEntities(ctx, []string{entityID})
-	return slices.DeleteFunc(items, func(it Item) bool { return it.Type != TypeNode || !it.Published }), err
+	if err != nil {
+		return nil, err
+	}
+	return s.searchable(ctx, slices.DeleteFunc(items, func(it Item) bool { return !it.Published }))
 }
 
 // preference lists languages from most to least wanted; the first two are the
@@ -284,7 +341,8 @@ func (s *Store) item(r row) (Item, error) {
 		State: State(r.State), LatestState: State(r.LatestState), Published: r.PublishedID.Valid,
 		RevisionID: r.RevisionID, LatestID: r.LatestID,
 		OutOfAnswers: r.OutOfAnswers || s.opts.TypeOutOfAnswers(r.Bundle),
-		Weight:       r.Weight, Menu: r.Menu, MenuTitle: r.MenuTitle,
+		AuthorID:     r.AuthorID, RevisedBy: r.RevisedBy,
+		Weight: r.Weight, Menu: r.Menu, MenuTitle: r.MenuTitle, MenuParent: r.MenuParent,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.ChangedAt.UTC(),
 		ParentPath: r.ParentPath, IsSectionIndex: r.SectionIndex,
 	}
@@ -296,6 +354,8 @@ func (s *Store) item(r row) (Item, error) {
 		it.Path = s.PublicPath(r.Lang, r.Path.String)
 	case r.Type == TypeTerm && r.EntityOrigin.Valid: // a page that stands at its address speaks for it
 		it.Path = s.PublicPath(r.Lang, "/"+strings.TrimPrefix(r.EntityOrigin.String, termOrigin)+"/")
+	case r.Type == TypeMedia:
+		it.Path = s.PublicPath(r.Lang, mediaPrefix+r.ID+"/")
 	default:
 		it.Path = s.PublicPath(r.Lang, nodePrefix+r.ID+"/")
 	}
@@ -325,7 +385,7 @@ func (s *Store) latestItem(ctx context.Context, r row) (Item, error) {
 	if set.Path != "" {
 		it.Path = s.PublicPath(r.Lang, set.Path)
 	}
-	it.Weight, it.Date, it.Menu, it.MenuTitle = set.Weight, set.Date, set.Menu, set.MenuTitle
+	it.Weight, it.Date, it.Menu, it.MenuTitle, it.MenuParent = set.Weight, set.Date, set.Menu, set.MenuTitle, set.MenuParent
 	it.IsSectionIndex, it.ViewRoles = set.SectionIndex, set.ViewRoles
 	it.OutOfAnswers = set.OutOfAnswers // its own, so that saving it again does not fix its type's
 	return it, nil

@@ -3,15 +3,14 @@ package content
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"docent/db"
 	"docent/internal/account"
+	"docent/internal/config"
 )
 
 // Access says who may view an entity, in all of its languages.
@@ -36,79 +35,42 @@ type Input struct {
 	Date         time.Time
 	Menu         string
 	MenuTitle    string
+	MenuParent   string // entity of the entry above it in the menu
 	SectionIndex bool
 	Message      string // for the history
-	BasedOn      string // the latest revision the author saw; "" overwrites whatever is there
+	BasedOn      string // the latest revision the author saw; "" overwrites whatever is there; see [NothingYet]
+
+	former bool // a former revision comes back: what no longer exists is left out
 }
+
+// NothingYet is what a new language is based on: if somebody else was faster, that
+// is a [Conflict] and not overwritten.
+const NothingYet = "nothing yet"
 
 // InputOf is the input that changes nothing of an item but makes it a draft.
 func InputOf(it Item) Input {
 	return Input{
 		Ref: it.Ref, Bundle: it.Bundle, Lang: it.Lang, Title: it.Title, Fields: it.Fields, State: Draft,
-		Weight: it.Weight, Date: it.Date, Menu: it.Menu, MenuTitle: it.MenuTitle,
+		Weight: it.Weight, Date: it.Date, Menu: it.Menu, MenuTitle: it.MenuTitle, MenuParent: it.MenuParent,
 		SectionIndex: it.IsSectionIndex, BasedOn: it.LatestID,
 	}
 }
 
-// settings are what a revision brings besides its fields, once it is published.
-type settings struct {
-	Path         string    `json:"path"`
-	ViewRoles    []string  `json:"view_roles"`
-	OutOfAnswers bool      `json:"out_of_answers"`
-	Weight       int       `json:"weight"`
-	Date         time.Time `json:"date"`
-	Menu         string    `json:"menu"`
-	MenuTitle    string    `json:"menu_title"`
-	SectionIndex bool      `json:"section_index"`
-}
-
-// settingsOf reads a latest revision's settings, which imported ones leave to
-// the translation.
-func settingsOf(r row) (settings, error) {
-	var set settings
-	if r.Settings != "" {
-		err := json.Unmarshal([]byte(r.Settings), &set)
-		return set, err
-	}
-	set = settings{
-		Path: r.Path.String, OutOfAnswers: r.OutOfAnswers, Weight: r.Weight, Date: r.Date.Time.UTC(),
-		Menu: r.Menu, MenuTitle: r.MenuTitle, SectionIndex: r.SectionIndex,
-	}
-	if !r.Date.Valid {
-		set.Date = time.Time{}
-	}
-	err := json.Unmarshal([]byte(r.ViewRoles), &set.ViewRoles)
-	return set, err
-}
-
-// Save stores a revision and returns the item with it. It returns
-// [*InvalidError] for input that cannot be stored, [ErrConflict] when the latest
-// revision is not the one the author saw, [ErrForbidden] without the permission
-// to edit and [db.ErrNotFound] when the entity is gone.
+// Save stores a revision and returns the item with it. Content of types without a
+// workflow is public at once. When somebody saved a newer revision than the one
+// the author saw, changes to different parts are brought together, which
+// [Item.Merged] tells. It returns [*InvalidError] for input that cannot be
+// stored, [*Conflict] when both changed the same, [ErrForbidden] without the
+// permission to do this and [db.ErrNotFound] when the entity is gone.
 func (s *Store) Save(ctx context.Context, author account.Account, in Input) (Item, error) {
-	if !author.Can(account.EditContent) {
-		return Item{}, ErrForbidden
-	}
-	fields, err := s.check(&in)
+	types, err := s.Types(ctx)
 	if err != nil {
 		return Item{}, err
 	}
 	var saved Item
 	err = s.d.InTx(ctx, func(tx *db.DB) error {
-		now := db.Now()
-		cur, err := s.current(ctx, tx, in, author, now)
-		if err != nil {
-			return err
-		}
-		set, err := s.settingsFor(ctx, tx, cur, in)
-		if err != nil {
-			return err
-		}
-		next := cur
-		next.RevTitle, next.Fields, next.State = in.Title, fields, string(in.State)
-		saved, err = s.write(ctx, tx, revision{
-			row: next, set: set, author: author.ID, message: in.Message, at: now, beside: in.State == Draft,
-		})
+		w := writer{s: s.In(tx), tx: tx, types: types, author: author, now: db.Now()}
+		saved, err = w.save(ctx, in)
 		return err
 	})
 	if db.IsUnique(err) {
@@ -117,245 +79,261 @@ func (s *Store) Save(ctx context.Context, author account.Account, in Input) (Ite
 	return saved, err
 }
 
-// SetState publishes the latest revision of a translation, archives it, or makes
-// it a draft that visitors no longer see. When basedOn is given and is not the
-// latest revision, it returns [ErrConflict].
-func (s *Store) SetState(ctx context.Context, author account.Account, ref Ref, lang string, state State, basedOn string) (Item, error) {
-	if !author.Can(account.EditContent) {
-		return Item{}, ErrForbidden
-	}
-	if !slices.Contains([]State{Draft, Published, Archived}, state) {
-		return Item{}, invalid("state", "is unknown")
-	}
-	var saved Item
-	err := s.d.InTx(ctx, func(tx *db.DB) error {
-		now := db.Now()
-		if err := touchEntity(ctx, tx, ref.ID, now); err != nil {
-			return err
-		}
-		cur, err := s.In(tx).latest(ctx, ref.ID, lang)
-		if err != nil {
-			return err
-		}
-		if ref.Type != "" && cur.Type != ref.Type {
-			return db.ErrNotFound
-		}
-		if basedOn != "" && basedOn != cur.LatestID {
-			return ErrConflict
-		}
-		if cur.State == string(state) && cur.PublishedID.Valid == (state == Published) {
-			saved, err = s.In(tx).latestItem(ctx, cur)
-			return err
-		}
-		set, err := settingsOf(cur)
-		if err != nil {
-			return err
-		}
-		next := cur
-		next.State = string(state)
-		saved, err = s.write(ctx, tx, revision{row: next, set: set, author: author.ID, at: now})
-		return err
-	})
-	if db.IsUnique(err) {
-		err = invalid("path", "is in use already")
-	}
-	return saved, err
+// A writer changes content for somebody within a transaction.
+type writer struct {
+	s      *Store
+	tx     *db.DB
+	types  *Types
+	author account.Account
+	now    time.Time
 }
 
-// Delete removes an entity with all its languages and revisions.
-func (s *Store) Delete(ctx context.Context, author account.Account, ref Ref) error {
-	if !author.Can(account.EditContent) {
-		return ErrForbidden
+func (w *writer) save(ctx context.Context, in Input) (Item, error) {
+	bad := w.s.checkShape(&in)
+	if bad["type"] != "" {
+		return Item{}, &InvalidError{Fields: bad}
 	}
-	return s.d.InTx(ctx, func(tx *db.DB) error { return s.remove(ctx, tx, ref.ID) })
-}
-
-func (s *Store) remove(ctx context.Context, tx *db.DB, id string) error {
-	paths, err := pathsOf(ctx, tx, id)
+	cur, err := w.current(ctx, in)
 	if err != nil {
-		return err
+		return Item{}, err
 	}
-	if err := deleteEntity(ctx, tx, id); err != nil {
-		return err
+	if in.BasedOn == NothingYet && cur.LatestID == "" {
+		in.BasedOn = ""
 	}
-	for _, p := range paths {
-		if err := orphan(ctx, tx, p); err != nil {
-			return err
+	known, err := w.s.item(cur)
+	if err != nil {
+		return Item{}, err
+	}
+	op := OpEdit
+	if in.ID == "" {
+		op = config.OpCreate
+	}
+	in.Bundle = cur.Bundle
+	if err := w.s.May(w.author, op, known); err != nil {
+		return Item{}, err
+	}
+	if err := ownContent(cur); err != nil {
+		return Item{}, err
+	}
+	base, err := w.base(ctx, cur, &in)
+	if err != nil {
+		return Item{}, err
+	}
+	if err := w.check(ctx, cur, base, &in, bad); err != nil {
+		return Item{}, err
+	}
+	merged := false
+	if in.BasedOn != "" && in.BasedOn != cur.LatestID {
+		if in, err = w.merge(ctx, cur, base, in); err != nil {
+			return Item{}, err
+		}
+		merged = true
+	}
+	state, err := w.nextState(cur, known, in.State)
+	if err != nil {
+		return Item{}, err
+	}
+	set, err := w.settingsFor(ctx, cur, in)
+	if err != nil {
+		return Item{}, err
+	}
+	if in.ID == "" {
+		if err := w.create(ctx, &cur, in); err != nil {
+			return Item{}, err
 		}
 	}
-	return s.opts.OnChange(ctx, tx, []string{id})
+	saved, err := w.write(ctx, revision{row: cur, title: in.Title, fields: in.Fields, state: state, set: set, message: in.Message, beside: state == Draft})
+	saved.Merged = merged
+	return saved, err
 }
 
-// current reads what an input goes on from; for a new entity or a new language
-// the row holds what is known of it.
-func (s *Store) current(ctx context.Context, tx *db.DB, in Input, author account.Account, now time.Time) (row, error) {
+// current reads what an input goes on from, and makes other writers of the entity
+// wait; for a new entity or a new language the row holds what is known of it.
+func (w *writer) current(ctx context.Context, in Input) (row, error) {
 	if in.ID == "" {
-		it := Item{Ref: Ref{Type: in.Type, ID: newID()}, Bundle: in.Bundle}
-		if in.Access != nil {
-			it.ViewRoles, it.OutOfAnswers = in.Access.ViewRoles, in.Access.OutOfAnswers
-		}
-		r := row{
-			ID: it.ID, Type: it.Type, Bundle: it.Bundle, Lang: in.Lang,
-			ViewRoles: rolesJSON(it.ViewRoles), OutOfAnswers: it.OutOfAnswers,
-		}
-		return r, insertEntity(ctx, tx, it, nil, author.ID, now)
+		return row{ID: newID(), Type: in.Type, Bundle: in.Bundle, Lang: in.Lang, ViewRoles: "[]", AuthorID: w.author.ID, Fields: "{}", State: string(Draft)}, nil
 	}
-	if err := touchEntity(ctx, tx, in.ID, now); err != nil {
+	if err := touchEntity(ctx, w.tx, in.ID, w.now); err != nil {
 		return row{}, err
 	}
-	cur, err := s.In(tx).latest(ctx, in.ID, in.Lang)
+	cur, err := w.s.latest(ctx, in.ID, in.Lang)
 	if errors.Is(err, db.ErrNotFound) {
-		if in.BasedOn != "" {
+		if in.BasedOn != "" && in.BasedOn != NothingYet {
 			return row{}, ErrConflict
 		}
-		cur, err = entityRow(ctx, tx, in.ID)
-		cur.Lang = in.Lang
+		cur, err = entityRow(ctx, w.tx, in.ID)
+		cur.Lang, cur.Fields, cur.State = in.Lang, "{}", string(Draft)
 	}
 	switch {
 	case err != nil:
 		return row{}, err
 	case in.Type != cur.Type:
 		return row{}, db.ErrNotFound
-	case in.BasedOn != "" && in.BasedOn != cur.LatestID:
-		return row{}, ErrConflict
 	}
 	return cur, nil
 }
 
-// settingsFor finds the settings an input means, given what is there.
-func (s *Store) settingsFor(ctx context.Context, tx *db.DB, cur row, in Input) (settings, error) {
+// ownContent refuses to change a copy of a page elsewhere.
+func ownContent(cur row) error {
+	if strings.HasPrefix(cur.Origin.String, OriginExternal) || strings.HasPrefix(cur.EntityOrigin.String, OriginExternal) {
+		return invalid("title", "is a copy of a page elsewhere: it is changed there")
+	}
+	return nil
+}
+
+// base finds the revision that the author saw: the latest one, or an older one, or
+// for a new language the one it is translated from. A new language takes over the
+// values that all languages share.
+func (w *writer) base(ctx context.Context, cur row, in *Input) (row, error) {
+	switch {
+	case in.ID == "":
+		return cur, nil
+	case cur.LatestID == "":
+		others, err := w.s.allLatest(ctx, in.ID)
+		if err != nil || len(others) == 0 {
+			return cur, err
+		}
+		from := max(slices.IndexFunc(others, func(r row) bool { return r.Lang == w.s.DefaultLanguage() }), 0)
+		fields, err := unmarshalFields(others[from].Fields)
+		if err != nil {
+			return row{}, err
+		}
+		shared := Fields{}
+		for name, value := range in.Fields {
+			shared[name] = value
+		}
+		for _, name := range w.sharedFields(cur) {
+			if _, given := shared[name]; !given && fields[name] != nil {
+				shared[name] = fields[name]
+			}
+		}
+		in.Fields = shared
+		return others[from], nil
+	case in.BasedOn == "" || in.BasedOn == cur.LatestID:
+		return cur, nil
+	}
+	base, err := w.s.revision(ctx, in.ID, in.Lang, in.BasedOn)
+	if errors.Is(err, db.ErrNotFound) {
+		return row{Fields: "{}"}, nil
+	}
+	return base, err
+}
+
+// create inserts a new entity.
+func (w *writer) create(ctx context.Context, cur *row, in Input) error {
+	it := Item{Ref: Ref{Type: cur.Type, ID: cur.ID}, Bundle: cur.Bundle}
+	if in.Access != nil {
+		it.ViewRoles, it.OutOfAnswers = in.Access.ViewRoles, in.Access.OutOfAnswers
+	}
+	cur.ViewRoles, cur.OutOfAnswers = rolesJSON(it.ViewRoles), it.OutOfAnswers
+	var origin *string
+	if cur.Type == TypeTerm {
+		if t := TermOf(cur.Bundle, in.Title); t.Slug != "" {
+			name := t.origin()
+			if _, err := w.s.byOrigin(ctx, name); err == nil {
+				return invalid("title", "is the name of another term already")
+			} else if !errors.Is(err, db.ErrNotFound) {
+				return err
+			}
+			origin = &name
+			cur.EntityOrigin = sql.NullString{String: name, Valid: true}
+		}
+	}
+	return insertEntity(ctx, w.tx, it, origin, w.author.ID, w.now)
+}
+
+// nextState decides which state a revision gets, going by the workflow of its
+// type and what the author may do.
+func (w *writer) nextState(cur row, known Item, wanted State) (State, error) {
+	if !w.types.hasWorkflow(cur.Type, cur.Bundle) {
+		if wanted == Draft && cur.State == string(Archived) && cur.LatestID != "" {
+			return Archived, nil
+		}
+		if wanted == Draft {
+			return Published, nil
+		}
+		return wanted, nil
+	}
+	from := State(cur.State)
+	var op config.Operation
+	switch {
+	case wanted == Published:
+		op = config.OpPublish
+	case wanted == Archived && from != Archived:
+		op = config.OpArchive
+	case wanted == Draft && from == Archived:
+		op = config.OpRestore
+	default:
+		return wanted, nil
+	}
+	return wanted, w.s.May(w.author, op, known)
+}
+
+// SetState publishes the latest revision of a translation, archives it, or makes
+// it a draft that visitors no longer see, for accounts that may take the
+// transition. When basedOn is given and is not the latest revision, it returns
+// [ErrConflict].
+func (s *Store) SetState(ctx context.Context, author account.Account, ref Ref, lang string, state State, basedOn string) (Item, error) {
+	if !slices.Contains([]State{Draft, Published, Archived}, state) {
+		return Item{}, invalid("state", "is unknown")
+	}
+	types, err := s.Types(ctx)
+	if err != nil {
+		return Item{}, err
+	}
+	var saved Item
+	err = s.d.InTx(ctx, func(tx *db.DB) error {
+		w := writer{s: s.In(tx), tx: tx, types: types, author: author, now: db.Now()}
+		saved, err = w.setState(ctx, ref, lang, state, basedOn)
+		return err
+	})
+	if db.IsUnique(err) {
+		err = invalid("path", "is in use already")
+	}
+	return saved, err
+}
+
+func (w *writer) setState(ctx context.Context, ref Ref, lang string, state State, basedOn string) (Item, error) {
+	if err := touchEntity(ctx, w.tx, ref.ID, w.now); err != nil {
+		return Item{}, err
+	}
+	cur, err := w.s.latest(ctx, ref.ID, lang)
+	if err != nil {
+		return Item{}, err
+	}
+	if ref.Type != "" && cur.Type != ref.Type {
+		return Item{}, db.ErrNotFound
+	}
+	it, err := w.s.item(cur)
+	if err != nil {
+		return Item{}, err
+	}
+	from := State(cur.State)
+	if state == Draft && cur.PublishedID.Valid {
+		from = Published
+	}
+	done := cur.State == string(state) && cur.PublishedID.Valid == (state == Published)
+	i := slices.IndexFunc(transitions, func(t Transition) bool { return t.From == from && t.To == state })
+	switch {
+	case done && w.s.May(w.author, OpEdit, it) != nil:
+		return Item{}, ErrForbidden
+	case !done && (i < 0 || !w.s.mayMove(w.types, w.author, it, transitions[i])):
+		return Item{}, ErrForbidden
+	case basedOn != "" && basedOn != cur.LatestID:
+		return Item{}, ErrConflict
+	case done:
+		return w.s.latestItem(ctx, cur)
+	}
+	if err := ownContent(cur); err != nil {
+		return Item{}, err
+	}
 	set, err := settingsOf(cur)
 	if err != nil {
-		return set, err
+		return Item{}, err
 	}
-	set.Weight, set.Date, set.Menu, set.MenuTitle, set.SectionIndex = in.Weight, in.Date, in.Menu, in.MenuTitle, in.SectionIndex
-	if in.Access != nil {
-		set.ViewRoles, set.OutOfAnswers = in.Access.ViewRoles, in.Access.OutOfAnswers
-	}
-	switch {
-	case cur.Type != TypeNode: // reached by other means: see [Item.Path]
-		set.Path = ""
-	case in.Path != "":
-		set.Path = in.Path
-	case set.Path == "":
-		set.Path, err = s.freePath(ctx, tx, in, cur.ID)
-	}
-	return set, err
-}
-
-// freePath makes an address of a title that nobody has yet.
-func (s *Store) freePath(ctx context.Context, tx *db.DB, in Input, id string) (string, error) {
-	slug := Slug(in.Title)
-	if slug == "" {
-		slug = id
-	}
-	base := strings.TrimSuffix(in.Parent, "/") + "/" + slug
-	for n := 1; ; n++ {
-		p := base + "/"
-		if n > 1 {
-			p = fmt.Sprintf("%s-%d/", base, n)
-		}
-		if s.reserved(in.Lang, p) {
-			continue
-		}
-		if holder, err := pathHolder(ctx, tx, in.Lang, p); err != nil || holder == "" {
-			return p, err
-		}
-	}
-}
-
-// A revision is what [Store.write] writes.
-type revision struct {
-	row             // of what is there, with title, fields and state of the new revision
-	set             settings
-	author, message string
-	at              time.Time
-	beside          bool // a draft beside the published revision, if there is one
-}
-
-// write adds a revision and, unless it is a draft beside a published one, makes
-// the translation show it.
-func (s *Store) write(ctx context.Context, tx *db.DB, rev revision) (Item, error) {
-	r := rev.row
-	settingsJSON, err := json.Marshal(rev.set)
+	fields, err := unmarshalFields(cur.Fields)
 	if err != nil {
 		return Item{}, err
 	}
-	r.Settings, r.RevisedAt, r.RevisionID = string(settingsJSON), rev.at, newID()
-	if err := insertRevision(ctx, tx, r, rev.author, rev.message); err != nil {
-		return Item{}, err
-	}
-	if rev.set.Path != "" {
-		holder, err := pathHolder(ctx, tx, r.Lang, rev.set.Path)
-		if err != nil {
-			return Item{}, err
-		}
-		if holder != "" && holder != r.ID {
-			return Item{}, invalid("path", "is in use already")
-		}
-	}
-	if rev.beside && r.PublishedID.Valid {
-		err = addDraft(ctx, tx, r)
-	} else {
-		err = s.show(ctx, tx, r, rev.set)
-	}
-	if err != nil {
-		return Item{}, err
-	}
-	written, err := s.In(tx).latest(ctx, r.ID, r.Lang)
-	if err != nil {
-		return Item{}, err
-	}
-	return s.In(tx).latestItem(ctx, written)
-}
-
-// show makes a revision the one that the translation shows.
-func (s *Store) show(ctx context.Context, tx *db.DB, r row, set settings) error {
-	old := r.Path
-	r.LatestID, r.LatestState, r.Title, r.ChangedAt = r.RevisionID, r.State, r.RevTitle, r.RevisedAt
-	r.PublishedID = sql.NullString{String: r.RevisionID, Valid: State(r.State) == Published}
-	r.Path = sql.NullString{String: set.Path, Valid: set.Path != ""}
-	r.Weight, r.Menu, r.MenuTitle, r.SectionIndex = set.Weight, set.Menu, set.MenuTitle, set.SectionIndex
-	r.Date = sql.NullTime{Time: set.Date.UTC(), Valid: !set.Date.IsZero()}
-	if r.Path.Valid {
-		parent, err := parentOf(ctx, tx, set.Path)
-		if err != nil {
-			return err
-		}
-		r.ParentPath = parent
-		if err := deleteAlias(ctx, tx, r.Lang, set.Path); err != nil {
-			return err
-		}
-	}
-	if err := upsertTranslation(ctx, tx, r); err != nil {
-		return err
-	}
-	if r.Path.Valid {
-		if err := adopt(ctx, tx, set.Path); err != nil {
-			return err
-		}
-	}
-	if old.Valid && old != r.Path {
-		if err := insertAlias(ctx, tx, r.Lang, old.String, r.ID); err != nil {
-			return err
-		}
-		if err := orphan(ctx, tx, old.String); err != nil {
-			return err
-		}
-	}
-	var fields Fields
-	if err := json.Unmarshal([]byte(r.Fields), &fields); err != nil {
-		return err
-	}
-	if err := setTerms(ctx, tx, r.ID, r.Lang, fields.Strings(FieldTopics)); err != nil {
-		return err
-	}
-	if n, err := publishedCount(ctx, tx, r.ID); err != nil {
-		return err
-	} else if State(r.State) == Published || n == 0 {
-		if err := updateAccess(ctx, tx, r.ID, set.ViewRoles, set.OutOfAnswers); err != nil {
-			return err
-		}
-	}
-	return s.opts.OnChange(ctx, tx, []string{r.ID})
+	return w.write(ctx, revision{row: cur, title: cur.RevTitle, fields: fields, state: state, set: set})
 }

@@ -3,14 +3,11 @@ package content
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"docent/db"
-	"docent/internal/account"
 )
 
 // A row is one translation with the revision shown and its entity.
@@ -20,6 +17,7 @@ type row struct {
 	Bundle       string         `db:"bundle"`
 	ViewRoles    string         `db:"view_roles"`
 	OutOfAnswers bool           `db:"out_of_answers"`
+	AuthorID     string         `db:"author_id"`
 	EntityOrigin sql.NullString `db:"entity_origin"`
 	CreatedAt    time.Time      `db:"created_at"`
 	Lang         string         `db:"lang"`
@@ -34,6 +32,7 @@ type row struct {
 	Date         sql.NullTime   `db:"date"`
 	Menu         string         `db:"menu"`
 	MenuTitle    string         `db:"menu_title"`
+	MenuParent   string         `db:"menu_parent"`
 	Origin       sql.NullString `db:"origin"`
 	ChangedAt    time.Time      `db:"changed_at"`
 	RevisionID   string         `db:"revision_id"`
@@ -41,13 +40,14 @@ type row struct {
 	Fields       string         `db:"fields"`
 	Settings     string         `db:"settings"`
 	State        string         `db:"state"`
+	RevisedBy    string         `db:"revised_by"`
 	RevisedAt    time.Time      `db:"revised_at"`
 }
 
-const columns = `e.id, e.type, e.bundle, e.view_roles, e.out_of_answers, e.origin as entity_origin, e.created_at,
+const columns = `e.id, e.type, e.bundle, e.view_roles, e.out_of_answers, e.author_id, e.origin as entity_origin, e.created_at,
 	t.lang, t.latest_revision_id, t.published_revision_id, t.title, t.state as latest_state, t.path, t.parent_path,
-	t.section_index, t.weight, t.date, t.menu, t.menu_title, t.origin, t.changed_at,
-	r.id as revision_id, r.title as revision_title, r.fields, r.settings, r.state, r.created_at as revised_at`
+	t.section_index, t.weight, t.date, t.menu, t.menu_title, t.menu_parent, t.origin, t.changed_at,
+	r.id as revision_id, r.title as revision_title, r.fields, r.settings, r.state, r.author_id as revised_by, r.created_at as revised_at`
 
 // fromShown joins the revision that is shown: the published one, else the latest.
 const fromShown = ` from translations t
@@ -131,7 +131,7 @@ func (s *Store) byPath(ctx context.Context, lang, path string) ([]Item, error) {
 }
 
 func (s *Store) byPaths(ctx context.Context, lang string, paths []string) ([]Item, error) {
-	return s.shown(ctx, "t.lang = ? and t.path in (?)", lang, paths)
+	return s.shown(ctx, "t.lang = ? and t.path in (?) and t.type = 'node'", lang, paths)
 }
 
 func (s *Store) byEntities(ctx context.Context, ids []string) ([]Item, error) {
@@ -175,7 +175,7 @@ func (s *Store) inMenu(ctx context.Context, name string) ([]Item, error) {
 // publishedAfter reads a batch of published translations of pages, in the order
 // of their keys.
 func (s *Store) publishedAfter(ctx context.Context, id, lang string, n int) ([]Item, error) {
-	return s.shown(ctx, `e.type = 'node' and t.published_revision_id is not null
+	return s.shown(ctx, `t.type in ('node', 'media') and t.published_revision_id is not null
 		and (t.entity_id > ? or (t.entity_id = ? and t.lang > ?))
 		order by t.entity_id, t.lang limit ?`, id, id, lang, n)
 }
@@ -187,103 +187,31 @@ func (s *Store) AnyNodes(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// viewable is [CanView] as a condition on the rows of fromShown.
-func viewable(who account.Account) (cond string, args []any) {
-	published, unpublished := "1 = 0", "1 = 0"
-	switch {
-	case !who.Can(account.AccessContent):
-	case who.HasRole(account.RoleAdministrator):
-		published = "1 = 1"
-	default:
-		published = "e.view_roles = '[]'"
-		for _, role := range who.Roles {
-			// A role's JSON text appears in the JSON array exactly when the role is in it:
-			// role names hold no comma, and inside of a string a quote is escaped. Unlike
-			// "like", replace tells upper from lower case on both databases.
-			token, _ := json.Marshal(role)
-			if strings.Contains(role, ",") {
-				continue
-			}
-			published += " or replace(e.view_roles, ?, '') <> e.view_roles"
-			args = append(args, string(token))
-		}
-	}
-	if who.Can(account.ViewUnpublished) {
-		unpublished = "1 = 1"
-	}
-	return `((t.published_revision_id is not null and (` + published + `))
-		or (t.published_revision_id is null and (` + unpublished + `)))`, args
-}
-
-var orders = map[Order]string{
-	"":        "t.weight, t.title_key, t.entity_id, t.lang",
-	ByTitle:   "t.title_key, t.entity_id, t.lang",
-	ByDate:    "case when t.date is null then 1 else 0 end, t.date desc, t.title_key, t.entity_id, t.lang",
-	ByChanged: "t.updated_at desc, t.entity_id, t.lang",
-}
-
-// List reads the translations that pass a filter and that the account may see,
-// with the revision shown, and how many there are in all. It agrees with [CanView].
-func (s *Store) List(ctx context.Context, who account.Account, f Filter) (items []Item, total int, err error) {
-	order, ok := orders[f.Order]
-	if !ok {
-		return nil, 0, fmt.Errorf("list content: no order %q", f.Order)
-	}
-	where, args := viewable(who)
-	add := func(cond string, more ...any) {
-		where += " and " + cond
-		args = append(args, more...)
-	}
-	if f.Type != "" {
-		add("e.type = ?", f.Type)
-	}
-	if f.Bundle != "" {
-		add("e.bundle = ?", f.Bundle)
-	}
-	if f.Lang != "" {
-		add("t.lang = ?", f.Lang)
-	}
-	if f.ParentPath != "" {
-		add("t.parent_path = ?", f.ParentPath)
-	}
-	if f.TermID != "" {
-		add("exists (select 1 from entity_terms et where et.entity_id = t.entity_id and et.lang = t.lang and et.term_id = ?)", f.TermID)
-	}
-	switch f.State {
-	case "":
-	case Published:
-		add("t.published_revision_id is not null")
-	default:
-		add("t.state = ?", string(f.State))
-	}
-	if text := strings.TrimSpace(f.Text); text != "" {
-		pattern := "%" + likeEscape.Replace(titleKey(truncate(text, 200))) + "%"
-		add(`(t.title_key like ? escape '\' or t.path like ? escape '\')`, pattern, pattern)
-	}
-	if err := s.d.Get(ctx, &total, "select count(*)"+fromShown+" where "+where, args...); err != nil {
-		return nil, 0, fmt.Errorf("count content: %w", err)
-	}
-	limit := f.Limit
-	if limit <= 0 {
-		limit = 50
-	}
-	items, err = s.shown(ctx, where+" order by "+order+" limit ? offset ?", append(args, limit, max(f.Offset, 0))...)
-	return items, total, err
-}
-
-var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
-// History lists the revisions of a translation, newest first, for accounts that
-// may see unpublished content.
-func (s *Store) History(ctx context.Context, who account.Account, ref Ref, lang string) ([]Revision, error) {
-	if !who.Can(account.ViewUnpublished) {
-		return nil, ErrForbidden
-	}
+func (s *Store) revisions(ctx context.Context, id, lang string) ([]Revision, error) {
 	var revisions []Revision
 	err := s.d.Select(ctx, &revisions, `select id, title, state, author_id, message, created_at from revisions
-		where entity_id = ? and lang = ? order by created_at desc, id desc`, ref.ID, lang)
+		where entity_id = ? and lang = ? order by created_at desc, id desc`, id, lang)
 	for i := range revisions {
 		revisions[i].CreatedAt = revisions[i].CreatedAt.UTC()
 	}
 	return revisions, err
+}
+
+// revision reads a translation with one revision of its history.
+func (s *Store) revision(ctx context.Context, id, lang, revisionID string) (row, error) {
+	rows, err := s.rows(ctx, ` from translations t
+		join entities e on e.id = t.entity_id
+		join revisions r on r.entity_id = t.entity_id and r.lang = t.lang`, "e.id = ? and t.lang = ? and r.id = ?", id, lang, revisionID)
+	if err != nil {
+		return row{}, err
+	}
+	if len(rows) == 0 {
+		return row{}, db.ErrNotFound
+	}
+	return rows[0], nil
+}
+
+// allLatest reads all translations of an entity with their latest revisions.
+func (s *Store) allLatest(ctx context.Context, id string) ([]row, error) {
+	return s.rows(ctx, fromLatest, "e.id = ? order by t.lang", id)
 }

@@ -27,7 +27,10 @@ func insertEntity(ctx context.Context, tx *db.DB, e Item, origin *string, author
 }
 
 func updateAccess(ctx context.Context, tx *db.DB, id string, roles []string, outOfAnswers bool) error {
-	_, err := tx.Exec(ctx, "update entities set view_roles = ?, out_of_answers = ? where id = ?", rolesJSON(roles), outOfAnswers, id)
+	if _, err := tx.Exec(ctx, "update entities set view_roles = ?, out_of_answers = ? where id = ?", rolesJSON(roles), outOfAnswers, id); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "update translations set view_roles = ? where entity_id = ?", rolesJSON(roles), id)
 	return err
 }
 
@@ -39,16 +42,16 @@ func insertRevision(ctx context.Context, tx *db.DB, r row, author, message strin
 
 // upsertTranslation makes the translation show what the row says.
 func upsertTranslation(ctx context.Context, tx *db.DB, r row) error {
-	_, err := tx.Exec(ctx, `insert into translations (entity_id, lang, latest_revision_id, published_revision_id, title, title_key, state,
-			path, parent_path, section_index, weight, date, menu, menu_title, changed_at, updated_at)
-		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := tx.Exec(ctx, `insert into translations (entity_id, lang, type, bundle, view_roles, author_id, latest_revision_id, published_revision_id, title, title_key, state,
+			path, parent_path, section_index, weight, date, menu, menu_title, menu_parent, changed_at, updated_at)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		on conflict (entity_id, lang) do update set latest_revision_id = excluded.latest_revision_id,
 			published_revision_id = excluded.published_revision_id, title = excluded.title, title_key = excluded.title_key,
 			state = excluded.state, path = excluded.path, parent_path = excluded.parent_path, section_index = excluded.section_index,
-			weight = excluded.weight, date = excluded.date, menu = excluded.menu, menu_title = excluded.menu_title,
+			weight = excluded.weight, date = excluded.date, menu = excluded.menu, menu_title = excluded.menu_title, menu_parent = excluded.menu_parent,
 			changed_at = excluded.changed_at, updated_at = excluded.updated_at`,
-		r.ID, r.Lang, r.LatestID, r.PublishedID, r.Title, titleKey(r.Title), r.LatestState,
-		r.Path, r.ParentPath, r.SectionIndex, r.Weight, r.Date, r.Menu, r.MenuTitle, r.ChangedAt, r.RevisedAt)
+		r.ID, r.Lang, r.Type, r.Bundle, r.ViewRoles, r.AuthorID, r.LatestID, r.PublishedID, r.Title, titleKey(r.Title), r.LatestState,
+		r.Path, r.ParentPath, r.SectionIndex, r.Weight, r.Date, r.Menu, r.MenuTitle, r.MenuParent, r.ChangedAt, r.RevisedAt)
 	return err
 }
 
@@ -85,7 +88,7 @@ func parentOf(ctx context.Context, tx *db.DB, path string) (string, error) {
 	if len(above) == 0 {
 		return "", nil
 	}
-	query, args, err := db.In("select distinct path from translations where path in (?)", above)
+	query, args, err := db.In("select distinct path from translations where path in (?) and type = 'node'", above)
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +117,7 @@ func orphan(ctx context.Context, tx *db.DB, path string) error {
 		return nil
 	}
 	var n int
-	if err := tx.Get(ctx, &n, "select count(*) from translations where path = ?", path); err != nil || n > 0 {
+	if err := tx.Get(ctx, &n, "select count(*) from translations where path = ? and type = 'node'", path); err != nil || n > 0 {
 		return err
 	}
 	parent, err := parentOf(ctx, tx, path)
@@ -156,6 +159,16 @@ func deleteEntity(ctx context.Context, tx *db.DB, id string) error {
 	return err
 }
 
+// deleteLanguage deletes all that one language of an entity has.
+func deleteLanguage(ctx context.Context, tx *db.DB, id, lang string) error {
+	for _, table := range []string{"entity_terms", "usages", "translations", "aliases", "revisions"} {
+		if _, err := tx.Exec(ctx, "delete from "+table+" where entity_id = ? and lang = ?", id, lang); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func rolesJSON(roles []string) string {
 	if len(roles) == 0 {
 		return "[]"
@@ -167,6 +180,6 @@ func rolesJSON(roles []string) string {
 // entityRow reads an entity as the row of a language that it does not have yet.
 func entityRow(ctx context.Context, tx *db.DB, id string) (row, error) {
 	var r row
-	err := tx.Get(ctx, &r, "select id, type, bundle, view_roles, out_of_answers, origin as entity_origin, created_at from entities where id = ?", id)
+	err := tx.Get(ctx, &r, "select id, type, bundle, view_roles, out_of_answers, author_id, origin as entity_origin, created_at from entities where id = ?", id)
 	return r, err
 }

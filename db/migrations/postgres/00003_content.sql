@@ -27,10 +27,15 @@ create table revisions (
 );
 create index revisions_entity on revisions (entity_id, lang, created_at);
 
--- The current state of every translation: what lists and pages read.
+-- The current state of every translation: what lists and pages read. What lists go
+-- by stands here too although it is the entity's, so that an index can hold it.
 create table translations (
     entity_id             text not null references entities (id) on delete cascade,
     lang                  text not null,
+    type                  text not null, -- of the entity, as the next three
+    bundle                text not null,
+    view_roles            text not null default '[]',
+    author_id             text not null default '',
     latest_revision_id    text not null,
     published_revision_id text, -- null: not published
     title                 text not null, -- of the published revision, else of the latest
@@ -43,6 +48,7 @@ create table translations (
     date                  timestamptz,
     menu                  text not null default '',
     menu_title            text not null default '',
+    menu_parent           text not null default '', -- entity of the menu's entry above
     origin                text, -- the file it was imported from: "import:es/guides/a.md"
     origin_hash           text not null default '', -- of that file, to see what changed
     changed_at            timestamptz not null, -- when the shown text last changed, as its author tells it
@@ -54,7 +60,9 @@ create unique index translations_path on translations (lang, path);
 create unique index translations_origin on translations (origin) where origin is not null;
 create index translations_parent on translations (lang, parent_path, weight);
 create index translations_menu on translations (menu) where menu <> '';
-create index translations_updated on translations (updated_at);
+create index translations_updated on translations (type, updated_at desc, entity_id, lang);
+create index translations_title on translations (type, title_key, entity_id, lang);
+create index translations_count on translations (type, bundle, lang, state, published_revision_id, view_roles, author_id);
 
 -- Former and additional addresses, which lead on to the translation's path.
 create table aliases (
@@ -73,6 +81,18 @@ create table entity_terms (
 );
 create index entity_terms_term on entity_terms (term_id);
 
+-- What content refers to: other entities by id, files as "file:<id>", addresses in
+-- its texts as "path:/visit/". Kept for the revision shown and for a draft beside it.
+create table usages (
+    entity_id text not null references entities (id) on delete cascade,
+    lang      text not null,
+    field     text not null,
+    target    text not null,
+    live      boolean not null, -- the published revision refers to it
+    primary key (entity_id, lang, field, target)
+);
+create index usages_target on usages (target);
+
 -- Files that content shows; kept in the data folder under their own hash.
 create table files (
     id         text primary key,
@@ -88,6 +108,7 @@ create table files (
 
 -- +goose Down
 drop table files;
+drop table usages;
 drop table entity_terms;
 drop table aliases;
 drop table translations;

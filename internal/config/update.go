@@ -1,0 +1,45 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"docent/db"
+)
+
+// Update changes an object as it is at that moment, which nobody else changes
+// meanwhile, and records who did it. The change must not write into the maps and
+// slices of the value it gets. Its error is returned and nothing stored; otherwise
+// the errors are those of [Put], and [db.ErrNotFound] without such an object.
+func Update[T Object](ctx context.Context, s *Store, name, by string, change func(T) (T, error)) error {
+	var zero T
+	kind := zero.Kind()
+	err := s.db.InTx(ctx, func(tx *db.DB) error {
+		if err := lockObjects(ctx, tx); err != nil {
+			return err
+		}
+		current, err := read(ctx, tx)
+		if err != nil {
+			return err
+		}
+		old, err := current.get(kind, name)
+		if err != nil {
+			return err
+		}
+		value, err := change(old.(T))
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		return current.replace(ctx, tx, name, value, string(data), by)
+	})
+	s.forget()
+	if err != nil {
+		return fmt.Errorf("update %s %q: %w", kind, name, err)
+	}
+	return nil
+}
