@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -33,28 +32,6 @@ func (h *Handlers) admin(c echo.Context) views.Admin {
 	return a
 }
 
-// rail is the administration's navigation, as far as the account may go.
-func (h *Handlers) rail(c echo.Context) []views.AdminItem {
-	ctx, who, path := c.Request().Context(), h.account(c), c.Request().URL.Path
-	if !who.Can(account.AccessAdministration) {
-		return nil
-	}
-	items := []views.AdminItem{
-		{Label: i18n.T(ctx, "dashboard.title"), URL: "/admin", Icon: components.IconHome},
-		{Label: i18n.T(ctx, "content.title"), URL: "/admin/content", Icon: components.IconPage},
-	}
-	if who.Can(account.AdministerAccounts) {
-		items = append(items, views.AdminItem{Label: i18n.T(ctx, "accounts.title"), URL: "/admin/people", Icon: components.IconPeople})
-	}
-	if who.Can(account.AdministerSite) {
-		items = append(items, views.AdminItem{Label: i18n.T(ctx, "settings.title"), URL: "/admin/config/site", Icon: components.IconInfo})
-	}
-	for i := range items {
-		items[i].Current = path == items[i].URL || items[i].URL != "/admin" && strings.HasPrefix(path, items[i].URL+"/")
-	}
-	return items
-}
-
 // doneText says what was just done. The address carries only which of these it
 // was, so that no other text can be put on the page by a link.
 func doneText(ctx context.Context, done string) string {
@@ -73,6 +50,34 @@ func doneText(ctx context.Context, done string) string {
 		return i18n.T(ctx, "done.unblocked")
 	case "created":
 		return i18n.T(ctx, "done.created")
+	case "saved":
+		return i18n.T(ctx, "done.saved")
+	case "added":
+		return i18n.T(ctx, "done.added")
+	case "draft":
+		return i18n.T(ctx, "done.draft")
+	case "published":
+		return i18n.T(ctx, "done.published")
+	case "reverted":
+		return i18n.T(ctx, "done.reverted")
+	case "discarded":
+		return i18n.T(ctx, "done.discarded")
+	case "unpublished":
+		return i18n.T(ctx, "done.unpublished")
+	case "archived":
+		return i18n.T(ctx, "done.archived")
+	case "partly":
+		return i18n.T(ctx, "done.partly")
+	case "nothing":
+		return i18n.T(ctx, "content.nothing_chosen")
+	case "deleted":
+		return i18n.T(ctx, "done.deleted")
+	case "terms_merged":
+		return i18n.T(ctx, "done.terms_merged")
+	case "moved":
+		return i18n.T(ctx, "done.moved")
+	case "merged":
+		return i18n.T(ctx, "done.merged")
 	}
 	return ""
 }
@@ -101,6 +106,11 @@ func (h *Handlers) dashboard(c echo.Context) error {
 		page.Counts = append(page.Counts, views.Count{
 			Label: f.label, Value: n, URL: "/admin/content?" + url.Values{"state": {string(f.state)}}.Encode(),
 		})
+	}
+	if n, err := h.reviewCount(c); err != nil {
+		return err
+	} else if n >= 0 {
+		page.Counts = append(page.Counts, views.Count{Label: i18n.T(ctx, "content.review"), Value: n, URL: reviewURL})
 	}
 	if who.Can(account.AdministerAccounts) {
 		_, n, err := h.Accounts.List(ctx, 0, 1)

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -32,7 +33,13 @@ func (h *Handlers) peoplePage(c echo.Context) (views.AccountsPage, error) {
 	if err != nil {
 		return page, err
 	}
-	records, total, err := h.Accounts.List(ctx, (n-1)*pageSize, pageSize)
+	page.Text, page.Role = c.QueryParam("text"), c.QueryParam("role")
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if name != account.RoleAnonymous && name != account.RoleAuthenticated {
+			page.Roles = append(page.Roles, components.Option{Value: name, Label: labels[name]})
+		}
+	}
+	records, total, err := h.Accounts.Find(ctx, account.Filter{Text: page.Text, Role: page.Role}, (n-1)*pageSize, pageSize)
 	if err != nil {
 		return page, err
 	}
@@ -48,6 +55,7 @@ func (h *Handlers) peoplePage(c echo.Context) (views.AccountsPage, error) {
 		row.Roles = strings.Join(roles, ", ")
 		if h.Accounts.MayManage(ctx, who, r.Roles) == nil {
 			base := "/admin/people/" + url.PathEscape(r.ID)
+			row.URL = base
 			switch {
 			case r.Blocked:
 				row.UnblockURL = base + "/unblock"

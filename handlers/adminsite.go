@@ -1,15 +1,19 @@
 package handlers
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"docent/components"
+	"docent/db"
 	"docent/internal/config"
+	"docent/internal/media"
 	"docent/views"
 )
 
@@ -29,14 +33,28 @@ func (h *Handlers) siteSettings(c echo.Context) error {
 func (h *Handlers) siteSettingsPage(c echo.Context, s config.Settings) (views.SiteSettingsPage, error) {
 	page := views.SiteSettingsPage{
 		Admin: h.admin(c), Action: "/admin/config/site",
-		Name: s.SiteName, DefaultLanguage: s.DefaultLanguage, TimeZone: s.TimeZone, ContactPath: s.ContactPath,
+		Name: s.SiteName, LanguagesURL: languagesURL, TimeZone: s.TimeZone, TimeZones: timeZones(), ContactPath: s.ContactPath,
+		ImageLimit: megabytes(h.Content.UploadLimit(media.JPEG), s.ImageLimit), DocumentLimit: megabytes(h.Content.UploadLimit(media.PDF), s.DocumentLimit),
+		Changes: history[config.Settings](h, c, config.SiteName),
+	}
+	if zone, err := time.LoadLocation(s.TimeZone); err == nil {
+		page.TimeNow = db.Now().In(zone)
+	}
+	front, err := h.Content.ByPath(c.Request().Context(), h.account(c), s.DefaultLanguage, "/")
+	switch {
+	case err == nil:
+		page.FrontTitle, page.FrontURL = front.Title, front.Path
+	case !errors.Is(err, db.ErrNotFound):
+		return page, err
 	}
 	languages, err := config.Languages(c.Request().Context(), h.Config)
 	if err != nil {
 		return page, err
 	}
 	for _, l := range languages {
-		page.LanguageOptions = append(page.LanguageOptions, components.Option{Value: l.Name, Label: l.Value.Label})
+		if l.Name == s.DefaultLanguage {
+			page.DefaultLanguage = l.Value.Label
+		}
 		page.Languages = append(page.Languages, views.SiteSettingsTexts{
 			Code: l.Name, Label: l.Value.Label,
 			Tagline: s.Tagline[l.Name], Footer: s.Footer[l.Name], Suggestions: strings.Join(s.Suggestions[l.Name], "\n"),
@@ -63,9 +81,15 @@ func (h *Handlers) saveSiteSettings(c echo.Context) error {
 	settings := old
 	settings.Tagline, settings.Footer, settings.Suggestions = maps.Clone(old.Tagline), maps.Clone(old.Footer), maps.Clone(old.Suggestions)
 	settings.SiteName = strings.TrimSpace(form.Get("site_name"))
-	settings.DefaultLanguage = form.Get("default_language")
 	settings.TimeZone = strings.TrimSpace(form.Get("time_zone"))
 	settings.ContactPath = strings.TrimSpace(form.Get("contact_path"))
+	for name, to := range map[string]*int{"image_limit": &settings.ImageLimit, "document_limit": &settings.DocumentLimit} {
+		if form.Has(name) {
+			if *to, err = strconv.Atoi(strings.TrimSpace(form.Get(name))); err != nil || *to == 0 {
+				*to = -1 // refused with the others
+			}
+		}
+	}
 	for _, l := range languages {
 		settings.Tagline = withText(settings.Tagline, l.Name, form, "tagline")
 		settings.Footer = withText(settings.Footer, l.Name, form, "footer")
@@ -87,6 +111,17 @@ func (h *Handlers) saveSiteSettings(c echo.Context) error {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/admin/config/site?done=settings")
+}
+
+// megabytes is a limit as its form shows it: what was typed, else what is in force.
+func megabytes(inForce int64, typed int) string {
+	switch {
+	case typed > 0:
+		return strconv.Itoa(typed)
+	case typed < 0:
+		return ""
+	}
+	return strconv.FormatInt(inForce>>20, 10)
 }
 
 // withText sets a language's text from the field "name.lang" of a form that has
