@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -20,7 +21,12 @@ const largestKept = 1 << 20
 
 // render writes a page. It is rendered whole first, so an error in it is a clean
 // error page.
+//
+// Caches keep nothing of it: what may be kept is written by renderCacheable.
 func (h *Handlers) render(c echo.Context, status int, page templ.Component) error {
+	if header := c.Response().Header(); header.Get("Cache-Control") == "" {
+		header.Set("Cache-Control", "no-store")
+	}
 	return rendered(c, page, func(body []byte) error { return c.HTMLBlob(status, body) })
 }
 
@@ -36,20 +42,75 @@ func (h *Handlers) fragment(c echo.Context, status int, part templ.Component) er
 // get.
 func (h *Handlers) renderCacheable(c echo.Context, page templ.Component) error {
 	return rendered(c, page, func(body []byte) error {
-		sum := sha256.Sum256(body)
-		etag := `"` + hex.EncodeToString(sum[:16]) + `"`
-		header := c.Response().Header()
-		header.Set("ETag", etag)
-		header.Add("Vary", "HX-Request")
-		header.Set("Cache-Control", "public, no-cache")
-		if !h.account(c).IsAnonymous() {
-			header.Set("Cache-Control", "private, no-cache")
-		}
-		if matchesETag(c.Request().Header.Values("If-None-Match"), etag) {
-			return c.NoContent(http.StatusNotModified)
-		}
-		return c.HTMLBlob(http.StatusOK, body)
+		c.Response().Header().Add("Vary", "HX-Request")
+		return h.cacheable(c, echo.MIMETextHTMLCharsetUTF8, body)
 	})
+}
+
+// cacheable writes a body that is the same for everybody who may see it, gzipped
+// for clients that take that. Nothing else is: what is compressed holds no secret
+// that its length could tell.
+func (h *Handlers) cacheable(c echo.Context, kind string, body []byte) error {
+	sum := sha256.Sum256(body)
+	etag := hex.EncodeToString(sum[:16])
+	header := c.Response().Header()
+	header.Add("Vary", "Accept-Encoding")
+	if header.Get("Cache-Control") == "" {
+		header.Set("Cache-Control", "public, no-cache")
+	}
+	if !h.account(c).IsAnonymous() {
+		header.Set("Cache-Control", "private, no-cache")
+	}
+	zip := len(body) >= smallestZipped && acceptsGzip(c.Request().Header.Values("Accept-Encoding"))
+	if zip {
+		etag += "-gz" // other bytes, and so another strong tag
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("ETag", `"`+etag+`"`)
+	if matchesETag(c.Request().Header.Values("If-None-Match"), header.Get("ETag")) {
+		header.Del("Content-Encoding")
+		return c.NoContent(http.StatusNotModified)
+	}
+	if !zip {
+		return c.Blob(http.StatusOK, kind, body)
+	}
+	header.Set(echo.HeaderContentType, kind)
+	c.Response().WriteHeader(http.StatusOK)
+	z := zippers.Get().(*gzip.Writer)
+	defer zippers.Put(z)
+	z.Reset(c.Response())
+	if _, err := z.Write(body); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// smallestZipped is from how many bytes on compression pays.
+const smallestZipped = 1 << 10
+
+var zippers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, 5) // the level is valid
+	return z
+}}
+
+// acceptsGzip reads Accept-Encoding as far as needed: gzip named, or everything,
+// and not refused with a weight of zero.
+func acceptsGzip(headers []string) bool {
+	anything := false
+	for _, header := range headers {
+		for part := range strings.SplitSeq(header, ",") {
+			coding, weight, _ := strings.Cut(part, ";")
+			weight = strings.TrimPrefix(strings.ReplaceAll(strings.ToLower(weight), " ", ""), "q=")
+			accepted := weight == "" || strings.Trim(weight, "0.") != ""
+			switch coding = strings.TrimSpace(coding); {
+			case strings.EqualFold(coding, "gzip"):
+				return accepted
+			case coding == "*":
+				anything = accepted
+			}
+		}
+	}
+	return anything
 }
 
 func rendered(c echo.Context, page templ.Component, write func(body []byte) error) error {

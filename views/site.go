@@ -15,6 +15,25 @@ type LanguageLink struct {
 	Current bool
 }
 
+// Head is what a public page says to search engines, feed readers and other
+// sites' previews.
+type Head struct {
+	Description string
+	Canonical   string // absolute; empty: the page has no lasting address
+	Article     bool   // it was published at a time, as news are
+	Image       components.ImageProps
+	Alternates  []LanguageLink    // the page's translations, itself included, with absolute addresses
+	Feeds       []components.Link // Atom feeds, the site's first
+	Data        []any             // schema.org objects, written as JSON-LD
+}
+
+func (h Head) kind() string {
+	if h.Article {
+		return "article"
+	}
+	return "website"
+}
+
 // Site is what every page shows around its own content. Pages embed it.
 type Site struct {
 	SiteName    string

@@ -15,8 +15,10 @@ func errorTitle(ctx context.Context, status int) string {
 		return i18n.T(ctx, "error.invalid")
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return i18n.T(ctx, "error.forbidden")
-	case http.StatusNotFound, http.StatusGone:
+	case http.StatusNotFound:
 		return i18n.T(ctx, "error.missing")
+	case http.StatusGone:
+		return i18n.T(ctx, "error.gone")
 	case http.StatusConflict:
 		return i18n.T(ctx, "error.conflict")
 	case http.StatusRequestEntityTooLarge:
@@ -37,8 +39,10 @@ func errorText(ctx context.Context, status int) string {
 		return i18n.T(ctx, "error.invalid_text")
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return i18n.T(ctx, "error.forbidden_text")
-	case http.StatusNotFound, http.StatusGone:
+	case http.StatusNotFound:
 		return i18n.T(ctx, "error.missing_text")
+	case http.StatusGone:
+		return i18n.T(ctx, "error.gone_text")
 	case http.StatusConflict:
 		return i18n.T(ctx, "error.conflict_text")
 	case http.StatusRequestEntityTooLarge:
@@ -69,15 +73,11 @@ func messageOr(message, fallback string) string {
 	return fallback
 }
 
-func emptyTitle(ctx context.Context, p ListingPage) string {
-	switch {
-	case p.Empty != "":
-		return p.Empty
-	case p.SearchAction != "":
-		return i18n.T(ctx, "search.empty", p.Query)
-	default:
-		return i18n.T(ctx, "listing.empty")
+func searchTitle(ctx context.Context, query string) string {
+	if query == "" {
+		return i18n.T(ctx, "search.title")
 	}
+	return i18n.T(ctx, "search.title_for", query)
 }
 
 func loginNotice(ctx context.Context, p LoginPage) components.NoticeProps {

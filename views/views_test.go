@@ -69,16 +69,31 @@ func pages(lang, text string) map[string]templ.Component {
 		Notices: []components.NoticeProps{{Kind: components.NoticeOK, Title: text, Live: true}},
 	}
 	admin.AccountName = text
+	picture := &components.ImageProps{Src: "/files/a.png", Srcset: "/files/a.png 100w", Sizes: "100vw", Width: 4, Height: 3, Alt: text}
+	fields := []components.ShownField{
+		{Name: "when", Label: text, Above: true, Values: []components.ShownValue{{From: at, To: at.Add(time.Hour), Clock: true}, {Text: text, URL: "/a"}, {Text: text, URL: "https://elsewhere.example/", External: true}, {Text: text}}},
+		{Name: "body", Label: text, Values: []components.ShownValue{{HTML: "<p>x</p>"}, {Image: picture}, {File: &components.FileProps{Name: text, URL: "/f", Detail: text}}}},
+		{Name: "image", Label: text, Values: []components.ShownValue{{Fields: []components.ShownField{{Values: []components.ShownValue{{Image: picture}}}, {Label: text, Above: true, Values: []components.ShownValue{{Text: text}}}}}}},
+	}
+	teasers := []components.TeaserProps{{Title: text, URL: "/a", Lang: "ja", Kind: text, Date: at, Image: picture, Facts: fields[:1], Text: text}}
+	lists := []TeaserList{{ID: "list-1", Title: text, Items: teasers, More: components.Link{Label: text, URL: "/more"}}}
+	head := Head{
+		Description: text, Canonical: "https://site.example/p", Article: true, Image: components.ImageProps{Src: "https://site.example/a.png", Alt: text},
+		Alternates: []LanguageLink{{Code: "en", URL: "https://site.example/p"}, {Code: "x-default", URL: "https://site.example/p"}},
+		Feeds:      []components.Link{{Label: text, URL: "/feed.xml"}}, Data: []any{map[string]string{"name": text}},
+	}
 	source := components.SourceProps{Number: 1, Key: "k", Title: text, URL: "/a", Where: text, Passage: text, Mark: [2]int{0, 1}}
 	all := map[string]templ.Component{
 		"entity": Entity(EntityPage{
-			Site: s, Title: text, Description: text, Canonical: "https://site.example/p", Standfirst: text, Author: text, Published: at, Changed: at,
-			Breadcrumb: links, Section: text, Siblings: links, FactsTitle: text, Facts: []Fact{{Label: text, Value: text}}, Body: "<p>x</p>", BodyLang: "ja",
-			Fallback: text, Translations: []LanguageLink{{Code: "ar", Name: text, URL: "/ar/p"}}, Related: links, RelatedTitle: text, Preview: true,
+			Site: s, Head: head, Title: text, Standfirst: text, Author: text, Published: at, Changed: at,
+			Breadcrumb: links, Section: text, Siblings: links, Facts: fields[:1], Fields: fields, Topics: fields[:1], BodyLang: "ja",
+			Fallback: text, Original: "https://elsewhere.example/?q=" + text, Lists: lists, Preview: true,
 		}),
-		"listing":      Listing(ListingPage{Site: s, Title: text, Standfirst: text, Breadcrumb: links, Section: text, Siblings: links, Items: links, Pager: components.PagerProps{From: 1, To: 1, Total: 2, NextURL: "?page=2"}}),
+		"listing":      Listing(ListingPage{Site: s, Head: head, Title: text, Standfirst: text, Breadcrumb: links, Section: text, Siblings: links, Fields: fields, Items: teasers, Lists: lists, Pager: components.PagerProps{From: 1, To: 1, Total: 2, NextURL: "?page=2"}}),
 		"empty list":   Listing(ListingPage{Site: s, Title: text}),
-		"search":       Listing(ListingPage{Site: s, Title: text, SearchAction: "/search", Query: text}),
+		"search": Search(SearchPage{Site: s, Action: "/search", Query: text, Searched: true, Choices: []components.Option{{Value: "", Label: text}}, Pager: components.PagerProps{Total: 2},
+			Items: []components.FoundProps{{Title: text, URL: "/a#b", Where: text, Lang: "ja", LangName: text, Passage: []components.FoundText{{Text: text}, {Text: text, Match: true}}}, {Title: text, URL: "https://elsewhere.example/", External: true}}}),
+		"empty search": Search(SearchPage{Site: s, Action: "/search", Query: text, Searched: true, Topics: links}),
 		"empty answer": Answers(AnswersPage{Site: s, Title: text, Answer: components.AnswerProps{ID: answerID, Action: "/q", Label: text, Empty: text}, Sources: components.SourceListProps{AnswerID: answerID}, Offline: true}),
 		"answers": Answers(AnswersPage{
 			Site: s, Title: text, Running: true, DeleteURL: "/d", Offline: true,
@@ -127,7 +142,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			doc := render(t, "en", page)
 			wellFormed(t, doc)
-			if n := doc.Find("img, [onerror], script:not([src^='/static/'])").Length(); n > 0 {
+			if n := doc.Find("img:not([src^='/files/']), [onerror], script:not([src^='/static/'], [type='application/ld+json'])").Length(); n > 0 {
 				t.Errorf("%d elements came out of text", n)
 			}
 		})
@@ -148,7 +163,7 @@ func wellFormed(t *testing.T, doc *goquery.Document) {
 	if strings.TrimSpace(doc.Find("head title").Text()) == "" {
 		t.Error("no title")
 	}
-	if n := doc.Find("[style], style, script:not([src]), [onclick], [onsubmit], [hx-on], iframe, object, embed, base").Length(); n > 0 {
+	if n := doc.Find("[style], style, script:not([src], [type='application/ld+json']), [onclick], [onsubmit], [hx-on], iframe, object, embed, base").Length(); n > 0 {
 		t.Errorf("%d elements break the content security policy", n)
 	}
 	ids := map[string]bool{}
@@ -264,11 +279,11 @@ func TestErrorNotice(t *testing.T) {
 }
 
 func TestEmptySearchSaysWhatWasSought(t *testing.T) {
-	doc := render(t, "en", Listing(ListingPage{Site: site("en", "x"), Title: "Search", SearchAction: "/search", Query: "wheel"}))
+	doc := render(t, "en", Search(SearchPage{Site: site("en", "x"), Action: "/search", Query: "wheel", Searched: true}))
 	if got := doc.Find(".notice strong").Text(); got != "Nothing found for “wheel”." {
 		t.Errorf("notice %q", got)
 	}
-	doc = render(t, "en", Listing(ListingPage{Site: site("en", "x"), Title: "Search", SearchAction: "/search"}))
+	doc = render(t, "en", Search(SearchPage{Site: site("en", "x"), Action: "/search"}))
 	if doc.Find(".notice").Length() != 0 {
 		t.Error("a search that was not made found nothing")
 	}

@@ -101,9 +101,11 @@ func Run(ctx context.Context, opts Options) (Summary, error) {
 // A run is one import under way.
 type run struct {
 	Options
-	sum      Summary
-	done     int
-	resolver *resolver
+	sum        Summary
+	done       int
+	resolver   *resolver
+	types      *content.Types
+	knownMedia map[string]content.Known // images among the media, by origin
 }
 
 func (r *run) report(p Problem) { r.sum.Problems = append(r.sum.Problems, p) }
@@ -118,9 +120,17 @@ func (r *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.knownMedia = maps.Clone(known)
+	maps.DeleteFunc(known, func(origin string, _ content.Known) bool { return !strings.HasPrefix(origin, originPrefix) })
+	if r.types, err = r.Store.Types(ctx); err != nil {
+		return err
+	}
 	pages, err := r.describe(ctx, files)
 	if err != nil {
 		return err
+	}
+	for _, p := range pages {
+		p.bundle = typeOf(r.types, p)
 	}
 	arrange(pages, r.Languages)
 	r.resolver = newResolver(r.FS, pages, r.Store)
@@ -245,6 +255,9 @@ func (r *run) write(ctx context.Context, todo []*page) error {
 			if err := r.storeImages(gctx, r.resolver.takeFresh()); err != nil {
 				return err
 			}
+			if err := r.setPictures(gctx, b.pages, b.imported); err != nil {
+				return err
+			}
 			conflicts, err := r.Store.PutImported(gctx, b.imported, r.IndexBatch)
 			if err != nil {
 				return fmt.Errorf("store %s and %d more: %w", b.pages[0].name, len(b.pages)-1, err)
@@ -285,21 +298,21 @@ func (r *run) convert(p *page) content.Imported {
 	if p.source != "" {
 		in.Fields[content.FieldSource] = p.source
 	}
-	if body := r.body(p); body != "" {
+	if body := r.body(p, in.Fields); body != "" {
 		in.Fields[content.FieldBody] = body
 	}
 	return in
 }
 
 // body reads and converts a page's body, with texts of the front matter that it
-// does not repeat before it.
-func (r *run) body(p *page) string {
+// does not repeat before it, and adds the fields that only its type has.
+func (r *run) body(p *page, fields content.Fields) string {
 	text, _, _, err := read(r.FS, p.name)
 	if err != nil { // changed under our hands; the next run sees a new hash
 		p.notes = append(p.notes, note{0, err.Error()})
 		return ""
 	}
-	_, raw, line, _ := split(text)
+	m, raw, line, _ := split(text)
 	raw = clean(raw)
 	if p.heading {
 		if at := firstHeading.FindStringIndex(raw); at != nil {
@@ -307,6 +320,16 @@ func (r *run) body(p *page) string {
 		}
 	}
 	l := pageLinks{resolver: r.resolver, from: p, report: func(text string) { p.notes = append(p.notes, note{0, text}) }}
+	if ct, ok := r.types.Type(content.TypeNode, p.bundle); ok {
+		maps.Copy(fields, typed(m, ct, func(line int, format string, args ...any) {
+			p.notes = append(p.notes, note{line, fmt.Sprintf(format, args...)})
+		}))
+		if _, has := pictureField(ct); has {
+			if src, alt := featured(m); src != "" {
+				p.picture, _ = l.imageFile(src, alt)
+			}
+		}
+	}
 	body := fromMarkdown(raw, p.kind, l, func(offset int, text string) {
 		p.notes = append(p.notes, note{line + strings.Count(raw[:min(offset, len(raw))], "\n"), text})
 	})
@@ -333,19 +356,21 @@ func (r *run) topics(p *page) []content.Term {
 
 // storeImages stores images that were found to be good.
 func (r *run) storeImages(ctx context.Context, names []string) error {
+	stored := make(map[string]content.File, len(names))
 	for _, name := range names {
 		b, err := readLimited(r.FS, name, maxImage)
 		if err == nil {
-			_, err = r.Store.PutImage(ctx, filePath(name), originPrefix+name, b)
+			stored[name], err = r.Store.PutImage(ctx, filePath(name), originPrefix+name, b)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
+			delete(stored, name)
 			r.report(Problem{File: name, Message: err.Error()})
 		}
 	}
-	return nil
+	return r.putMedia(ctx, stored)
 }
 
 // refreshImages stores images again that changed while the pages that show them

@@ -59,7 +59,7 @@ func TestHabits(t *testing.T) {
 		check    func(content.Item) string // "" when it is right
 	}{
 		{name: "plain", file: "guides/dap/x.md", text: "---\ntitle: A & B\nsummary: Short.\n---\nBody\n", want: "/guides/dap/x/|A & B|published|page|Short.|Body"},
-		{name: "section", file: "guides/_index.md", text: "---\ntitle: Guides\nweight: 3\ntype: landing page\n---\n", want: "/guides/|Guides|published|landing_page||",
+		{name: "section", file: "guides/_index.md", text: "---\ntitle: Guides\nweight: 3\ntype: landing page\n---\n", want: "/guides/|Guides|published|page||",
 			check: func(it content.Item) string {
 				if !it.IsSectionIndex || it.Weight != 3 || it.ParentPath != "/" {
 					return fmt.Sprint(it.IsSectionIndex, it.Weight, it.ParentPath)
@@ -70,7 +70,7 @@ func TestHabits(t *testing.T) {
 		{name: "front page", file: "index.md", text: "---\ntitle: Home\nslug: x\n---\n", want: "/|Home|published|page||"},
 		{name: "slug", file: "news/2013/11/2013-11-21-long-name.md", text: "---\ntitle: T\nslug: short\n---\n", want: "/news/2013/11/short/|T|published|page||",
 			check: func(it content.Item) string { return differs(it.Date.Format("2006-01-02"), "2013-11-21") }},
-		{name: "dated", file: "_posts/2024-02-03-hello-world.markdown", text: "---\ntitle: T\ndate: 2024-02-04 9:05:06 -0500\n---\n", want: "/hello-world/|T|published|page||",
+		{name: "dated", file: "_posts/2024-02-03-hello-world.markdown", text: "---\ntitle: T\ndate: 2024-02-04 9:05:06 -0500\n---\n", want: "/hello-world/|T|published|article||",
 			check: func(it content.Item) string {
 				return differs(it.Date.Format("2006-01-02T15:04:05Z"), "2024-02-04T14:05:06Z")
 			}},

@@ -74,7 +74,7 @@ func closeLink(out []byte, start int, s string, i int, l pageLinks) ([]byte, int
 	case dest == "" && !image: // a link to nothing is its text
 		return append(out[:start], text...), end
 	case image:
-		address, ok := l.image(dest)
+		address, ok := l.image(dest, string(text))
 		if !ok {
 			return append(out[:start-1], text...), end
 		}

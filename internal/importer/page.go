@@ -41,12 +41,13 @@ type page struct {
 	key       string
 	parent    string
 	children  bool
+	picture   string // the image of the page as a whole, by its name among the files
 	notes     []note
 }
 
 // converted changes when the same file would be converted to something else, so
 // that every file is read again.
-const converted = "1"
+const converted = "2"
 
 // describe reads what a file says about itself.
 func describe(f file, text, hash string, notes []note) *page {
@@ -76,6 +77,9 @@ func describe(f file, text, hash string, notes []note) *page {
 		}
 	}
 	p.bundle = "page"
+	if strings.HasPrefix(f.bare, "_posts/") || strings.Contains(f.bare, "/_posts/") || strings.HasPrefix(f.bare, "_drafts/") {
+		p.bundle = "article"
+	}
 	if t := strings.ReplaceAll(content.Slug(m.text("type")), "-", "_"); t != "" && len(t) < 60 {
 		p.bundle = t
 	}

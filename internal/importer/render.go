@@ -53,7 +53,7 @@ func render(sc shortcode, l pageLinks, report func(string)) (text string, item b
 		}
 		return "", false
 	case "img", "image", "figure":
-		if address, ok := l.image(sc.first("src", "0")); ok {
+		if address, ok := l.image(sc.first("src", "0"), sc.first("alt", "caption", "title")); ok {
 			return "![" + sc.first("alt", "caption", "title") + "](" + address + ")", false
 		}
 	}
@@ -83,7 +83,7 @@ func generic(sc shortcode) string {
 		return text
 	}
 	if title := sc.first("title", "heading", "summary"); title != "" {
-		if media[sc.name] || strings.Contains(sc.name, "video") || strings.Contains(sc.name, "iframe") {
+		if players[sc.name] || strings.Contains(sc.name, "video") || strings.Contains(sc.name, "iframe") {
 			return title
 		}
 		return titleLine(title)
@@ -98,7 +98,7 @@ func generic(sc shortcode) string {
 	return caption
 }
 
-var media = map[string]bool{"youtube": true, "vimeo": true, "audio": true, "img": true, "figure": true, "image": true}
+var players = map[string]bool{"youtube": true, "vimeo": true, "audio": true, "img": true, "figure": true, "image": true}
 
 // titleLine sets a title of something that opens here as a paragraph of its own.
 func titleLine(title string) string {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"docent/internal/content"
+	"docent/internal/media"
 )
 
 // A resolver knows all pages and images of an import.
@@ -22,13 +23,14 @@ type resolver struct {
 	images bool // they can be stored
 	mu     sync.Mutex
 	seen   map[string]string // what is wrong with an image; "" nothing
+	alts   map[string]string // alternative texts of images
 	fresh  []string          // images that pages show and that were not stored yet
 }
 
 func newResolver(root fs.FS, pages []*page, store *content.Store) *resolver {
 	r := &resolver{
 		store: store, root: root, images: store.HasFiles(),
-		files: map[string][]*page{}, bases: map[string][]*page{}, paths: map[string]*page{}, seen: map[string]string{},
+		files: map[string][]*page{}, bases: map[string][]*page{}, paths: map[string]*page{}, seen: map[string]string{}, alts: map[string]string{},
 	}
 	for _, p := range pages {
 		place := strings.ToLower(p.bare)
@@ -164,8 +166,9 @@ func (l pageLinks) best(pages []*page) *page {
 	return slices.MaxFunc(pages, func(a, b *page) int { return score(a) - score(b) })
 }
 
-// image resolves an image: another site's stays where it is.
-func (l pageLinks) image(target string) (string, bool) {
+// image resolves an image with its alternative text: another site's stays where
+// it is.
+func (l pageLinks) image(target, alt string) (string, bool) {
 	u, err := url.Parse(strings.TrimSpace(target))
 	if err != nil || target == "" {
 		return "", false
@@ -173,7 +176,15 @@ func (l pageLinks) image(target string) (string, bool) {
 	if u.Scheme == "https" || u.Scheme == "http" {
 		return target, true
 	}
-	if u.Scheme != "" || u.Host != "" || u.Path == "" || !l.images {
+	name, ok := l.imageFile(target, alt)
+	return content.FilePrefix + filePath(name), ok
+}
+
+// imageFile finds an image among the files, beside the page or where site
+// generators keep what they copy.
+func (l pageLinks) imageFile(target, alt string) (name string, ok bool) {
+	u, err := url.Parse(strings.TrimSpace(target))
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" || !l.images {
 		return "", false
 	}
 	at := strings.TrimPrefix(path.Clean("/"+u.Path), "/")
@@ -185,11 +196,11 @@ func (l pageLinks) image(target string) (string, bool) {
 		if !fs.ValidPath(name) || !regular(l.root, name) {
 			continue
 		}
-		if why := l.check(name); why != "" {
+		if why := l.check(name, plain(alt)); why != "" {
 			l.report("image " + name + " " + why)
 			return "", false
 		}
-		return content.FilePrefix + filePath(name), true
+		return name, true
 	}
 	l.report("no image " + target)
 	return "", false
@@ -204,15 +215,18 @@ func regular(root fs.FS, name string) bool {
 func filePath(name string) string { return strings.Trim(content.CleanPath(name), "/") }
 
 // check decides once for every image whether it can be shown.
-func (r *resolver) check(name string) (why string) {
+func (r *resolver) check(name, alt string) (why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if old := r.alts[name]; alt != "" && (old == "" || alt < old) { // whichever page is converted first
+		r.alts[name] = alt
+	}
 	if why, ok := r.seen[name]; ok {
 		return why
 	}
 	b, err := readLimited(r.root, name, maxImage)
 	if err == nil {
-		_, err = content.CheckImage(b)
+		_, err = media.CheckImage(b)
 	}
 	if err != nil {
 		why = err.Error()
@@ -221,6 +235,13 @@ func (r *resolver) check(name string) (why string) {
 	}
 	r.seen[name] = why
 	return why
+}
+
+// alt is the alternative text that a page gives an image, "" if none does.
+func (r *resolver) alt(name string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.alts[name]
 }
 
 // takeFresh returns the images to store next.
