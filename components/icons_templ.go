@@ -18,12 +18,15 @@ const (
 	IconAlert     IconPath = "M10 3.2l7.6 13.3H2.4zM10 8.2v4M10 14.3v.3"
 	IconBack      IconPath = "M12.2 4.8L7 10l5.2 5.2"
 	IconCheck     IconPath = "M4.2 10.6l3.9 3.9 7.7-8.8"
+	IconChart     IconPath = "M3 17h14M5 17V9M10 17V4M15 17v-5"
 	IconClock     IconPath = "M10 2.6a7.4 7.4 0 1 0 0 14.8a7.4 7.4 0 1 0 0-14.8M10 6.2V10l2.7 1.9"
 	IconClose     IconPath = "M5.2 5.2l9.6 9.6M14.8 5.2l-9.6 9.6"
 	IconCopy      IconPath = "M7.2 7.2h8.6v9.6H7.2zM4.2 12.8V3.2h8.6"
 	IconDown      IconPath = "M4.8 7.8L10 13l5.2-5.2"
 	IconEye       IconPath = "M2.2 10c3.1-5 12.5-5 15.6 0-3.1 5-12.5 5-15.6 0M10 7.7a2.3 2.3 0 1 0 0 4.6a2.3 2.3 0 1 0 0-4.6"
 	IconForward   IconPath = "M7.8 4.8L13 10l-5.2 5.2"
+	IconGear      IconPath = "M10 7a3 3 0 1 0 0 6a3 3 0 1 0 0-6M10 2v3M10 15v3M2 10h3M15 10h3M4.3 4.3l2.1 2.1M13.6 13.6l2.1 2.1M4.3 15.7l2.1-2.1M13.6 6.4l2.1-2.1"
+	IconGrid      IconPath = "M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z"
 	IconHome      IconPath = "M3 9.6L10 3.4l7 6.2M5 8.4V17h10V8.4M8.4 17v-4.6h3.2V17"
 	IconInfo      IconPath = "M10 2.6a7.4 7.4 0 1 0 0 14.8a7.4 7.4 0 1 0 0-14.8M10 9.2v4.6M10 6.3v.3"
 	IconLogout    IconPath = "M8 3.2H3.6v13.6H8M12.4 6.4L16 10l-3.6 3.6M16 10H7.6"
@@ -34,6 +37,7 @@ const (
 	IconSearch    IconPath = "M8.6 3.2a5.4 5.4 0 1 0 0 10.8a5.4 5.4 0 1 0 0-10.8M12.6 12.6L17 17"
 	IconStop      IconPath = "M5.6 5.6h8.8v8.8H5.6z"
 	IconThumbUp   IconPath = "M7 17V9.2l3-6c1.4 0 2 1 1.7 2.5L11.3 8h4.9l-1.4 7.9-1.1 1.1zM7 9.2H4.2V17H7"
+	IconUp        IconPath = "M4.8 12.2L10 7l5.2 5.2"
 	IconThumbDown IconPath = "M7 3v7.8l3 6c1.4 0 2-1 1.7-2.5L11.3 12h4.9l-1.4-7.9L13.7 3zM7 10.8H4.2V3H7"
 )
 
@@ -62,7 +66,7 @@ func Icon(path IconPath) templ.Component {
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(path)).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/icons.templ`, Line: 33, Col: 220}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/icons.templ`, Line: 37, Col: 220}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var2)
 		if templ_7745c5c3_Err != nil {
@@ -102,7 +106,7 @@ func IconFlip(path IconPath) templ.Component {
 		var templ_7745c5c3_Var4 string
 		templ_7745c5c3_Var4, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(path)).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/icons.templ`, Line: 39, Col: 230}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/icons.templ`, Line: 43, Col: 230}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var4)
 		if templ_7745c5c3_Err != nil {

@@ -26,6 +26,10 @@ func (s seen) String() string {
 	return fmt.Sprintf("%d.%d.%d", s.Settled, s.Blocks, s.Cards)
 }
 
+// maxTurnCards is more cards than one turn can ever have on a page. A position
+// comes from the client, which may say anything.
+const maxTurnCards = 200
+
 // parseSeen reads what String wrote. Anything else is a watcher that has nothing.
 func parseSeen(id string) (s seen, ok bool) {
 	parts := strings.Split(id, ".")
@@ -97,9 +101,9 @@ func (w *turnWatch) sameStatus(ctx context.Context, now components.TurnProps) bo
 // blocks are the changes of the answer's text.
 func (w *turnWatch) blocks(dom string, st answer.State) []templ.Component {
 	body := "#" + dom + "-body"
-	if w.have.Settled > len(st.Blocks) {
+	if w.have.Settled > len(st.Blocks) || w.last == nil && w.have.Blocks > len(st.Blocks) {
 		// The page has more than there is: the process that wrote it is gone and
-		// its last words with it.
+		// its last words with it. Or the position is made up: it must cost nothing.
 		return []templ.Component{components.Partial(body, components.SwapInside, components.HTML(joinBlocks(st, 0)))}
 	}
 	var parts []templ.Component
@@ -154,9 +158,10 @@ func appended(before, now string) (more string, ok bool) {
 func (w *turnWatch) sources(st answer.State) []templ.Component {
 	var parts []templ.Component
 	card := func(s answer.Source) templ.Component { return components.SourceCard(w.h.sourceProps(s)) }
+	have := min(w.have.Cards, len(w.page.carded)+maxTurnCards)
 	// A card already shown changes only when a marker near the growing end turned
 	// out to be something else, such as code.
-	for n := len(w.page.carded) + 1; n <= w.have.Cards; n++ {
+	for n := len(w.page.carded) + 1; n <= have; n++ {
 		now, shown := sourceAt(st, n)
 		switch {
 		case !shown:
@@ -165,7 +170,7 @@ func (w *turnWatch) sources(st answer.State) []templ.Component {
 			parts = append(parts, components.Partial("#"+components.SourceID(n), components.SwapReplace, card(now)))
 		}
 	}
-	for _, s := range newCards(st, w.have.Cards) {
+	for _, s := range newCards(st, have) {
 		parts = append(parts, components.Partial("#"+w.page.ID+"-sources", components.SwapAppend, card(s)))
 	}
 	cards, waiting := cardsOf(st, w.page), w.waiting(st)

@@ -292,6 +292,31 @@ func TestFrameOfARefusal(t *testing.T) {
 	}
 }
 
+// A position that no page can have costs no more than one that has nothing.
+func TestFramesOfAMadeUpPosition(t *testing.T) {
+	h, ctx := testHandlers(t)
+	states := statesOf(rand.New(rand.NewPCG(3, 3)), nil)
+	last := states[len(states)-1]
+	block := answersBlock{ID: siteAnswerID, Lang: "en", Agent: "site"}
+	fair, err := (&turnWatch{h: h, page: block}).frame(ctx, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"0.2000000000.0", "2000000000.2000000000.0", "0.0.2000000000", "1.5.2000000000"} {
+		have, ok := parseSeen(id)
+		if !ok {
+			t.Fatalf("%s is not read", id)
+		}
+		frame, err := (&turnWatch{h: h, page: block, have: have}).frame(ctx, last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(frame) > 2*len(fair)+maxTurnCards*100 {
+			t.Errorf("position %s gives a frame of %d bytes, an empty one %d", id, len(frame), len(fair))
+		}
+	}
+}
+
 // An id that String did not write is a watcher that has nothing.
 func TestParseSeenTakesNothingOdd(t *testing.T) {
 	for _, id := range []string{"", "1", "1.2", "1.2.3.4", "-1.2.3", "3.2.1", "a.b.c", "99999999999999999999.1.1", "1.2.\n3", " 1.2.3"} {

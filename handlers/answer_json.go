@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"docent/components"
 	"docent/internal/account"
 	"docent/internal/answer"
+	"docent/internal/config"
+	"docent/internal/content"
 	"docent/internal/i18n"
 )
 
@@ -22,6 +26,16 @@ type reference struct {
 	URL        string  `json:"url"`
 	Score      float64 `json:"score"`
 	Rendered   string  `json:"rendered"`
+
+	// For each marker of the source: the words it rests on, and the address that
+	// opens the page there.
+	Citations []citation `json:"citations"`
+}
+
+type citation struct {
+	Quote   string `json:"quote"`
+	Passage string `json:"passage"`
+	URL     string `json:"url"`
 }
 
 // answerJSON is the whole answer, asked for without a stream.
@@ -29,7 +43,10 @@ type answerJSON struct {
 	ConversationID string     `json:"conversation_id"`
 	Turn           int        `json:"turn"`
 	TurnID         string     `json:"turn_id"`
+	Question       string     `json:"question"`
+	Status         string     `json:"status"` // done, refused, or why the text is not whole: cutoff, stopped, interrupted, failed
 	Answer         answerText `json:"answer"`
+	LogID          string     `json:"log_id,omitempty"`
 	TraceID        string     `json:"trace_id,omitempty"`
 }
 
@@ -52,8 +69,10 @@ type (
 		ConversationID string      `json:"conversation_id"`
 		Turn           int         `json:"turn"`
 		TurnID         string      `json:"turn_id"`
+		Status         string      `json:"status"`
 		Text           string      `json:"text"`
 		References     []reference `json:"references"`
+		LogID          string      `json:"log_id,omitempty"`
 		TraceID        string      `json:"trace_id,omitempty"`
 	}
 	errorEvent struct {
@@ -61,36 +80,76 @@ type (
 	}
 )
 
-// references renders sources under the numbers that number gives them.
-func (h *Handlers) references(ctx context.Context, sources []answer.Source, number func(answer.Source) int) ([]reference, error) {
+// references renders sources in the agent's view mode, under the numbers that
+// number gives them.
+func (h *Handlers) references(ctx context.Context, who account.Account, st answer.State, sources []answer.Source, number func(answer.Source) int) ([]reference, error) {
+	shown := h.inViewMode(ctx, who, st.Agent, sources)
 	out := make([]reference, len(sources))
 	for i, s := range sources {
+		props := shown[s.Ref]
+		props.SourceProps = h.sourceProps(s)
 		var b bytes.Buffer
-		if err := components.Reference(h.sourceProps(s)).Render(ctx, &b); err != nil {
+		if err := components.ReferenceCard(props).Render(ctx, &b); err != nil {
 			return nil, err
 		}
-		out[i] = reference{Index: number(s), EntityType: s.Ref.Type, EntityID: s.Ref.ID, Label: s.Title, URL: s.Path, Score: s.Score, Rendered: b.String()}
+		out[i] = reference{Index: number(s), EntityType: s.Ref.Type, EntityID: s.Ref.ID, Label: s.Title, URL: s.Path, Score: s.Score, Rendered: b.String(),
+			Citations: []citation{}}
+		for _, c := range s.Citations {
+			out[i].Citations = append(out[i].Citations, citation{c.Quote, c.Passage, c.URL})
+		}
 	}
 	return out, nil
+}
+
+// inViewMode renders the fields of sources as the asking account may see them. A
+// source that cannot be rendered is shown by its passage instead.
+func (h *Handlers) inViewMode(ctx context.Context, who account.Account, agent string, sources []answer.Source) map[content.Ref]components.ReferenceProps {
+	byLang := map[string][]content.Ref{}
+	for _, s := range sources {
+		byLang[s.Lang] = append(byLang[s.Lang], s.Ref)
+	}
+	mode := config.ViewTeaser
+	if a, err := config.Get[config.Agent](ctx, h.Config, agent); err == nil && a.ViewMode != "" {
+		mode = a.ViewMode
+	}
+	out := map[content.Ref]components.ReferenceProps{}
+	for lang, refs := range byLang {
+		found, err := h.Content.LoadMany(ctx, who, refs, lang)
+		var fields [][]content.RenderedField
+		items := slices.Collect(maps.Values(found))
+		if err == nil {
+			fields, err = h.Content.RenderMany(ctx, who, items, mode)
+		}
+		if err != nil {
+			h.Log.Warn("render references", "err", err)
+			continue
+		}
+		for i, it := range items {
+			shown := shownFields(ctx, fields[i], h.zone(ctx))
+			out[it.Ref] = components.ReferenceProps{Summary: shown.summary, Fields: slices.Concat(shown.facts, shown.text)}
+		}
+	}
+	return out
 }
 
 func finalNumber(s answer.Source) int { return s.Final }
 func modelNumber(s answer.Source) int { return s.Number }
 
-// traceID is the turn's id in logs, for those who may see it.
-func traceID(who account.Account, st answer.State) string {
+// traces are the ids of a turn's record and trace, for those who may see them.
+func traces(who account.Account, st answer.State) (logID, traceID string) {
 	if !who.Can(account.ViewAnswersTraces) {
-		return ""
+		return "", ""
 	}
-	return st.ID[:8]
+	return st.LogID, st.TraceID
 }
 
 func (h *Handlers) answerJSON(ctx context.Context, who account.Account, st answer.State) (answerJSON, error) {
-	refs, err := h.references(ctx, st.Cited(), finalNumber)
+	refs, err := h.references(ctx, who, st, st.Cited(), finalNumber)
+	logID, traceID := traces(who, st)
 	return answerJSON{
-		ConversationID: st.ConversationID, Turn: st.Number, TurnID: st.ID,
-		Answer:  answerText{Text: finalText(st), References: refs},
-		TraceID: traceID(who, st),
+		ConversationID: st.ConversationID, Turn: st.Number, TurnID: st.ID, Question: st.Question, Status: string(turnState(st)),
+		Answer: answerText{Text: finalText(st), References: refs},
+		LogID:  logID, TraceID: traceID,
 	}, err
 }
 
@@ -135,7 +194,7 @@ func (w *jsonWatch) send(ctx context.Context, s *eventStream, st answer.State) e
 		return s.send(id, name, string(text))
 	}
 	if len(st.Sources) > w.sources {
-		refs, err := w.h.references(ctx, st.Sources, modelNumber)
+		refs, err := w.h.references(ctx, w.who, st, st.Sources, modelNumber)
 		if err != nil {
 			return err
 		}
@@ -159,9 +218,10 @@ func (w *jsonWatch) send(ctx context.Context, s *eventStream, st answer.State) e
 	case answer.Interrupted:
 		return event("", "error", errorEvent{i18n.T(ctx, "end.interrupted")})
 	}
-	refs, err := w.h.references(ctx, st.Cited(), finalNumber)
+	refs, err := w.h.references(ctx, w.who, st, st.Cited(), finalNumber)
 	if err != nil {
 		return err
 	}
-	return event("", "done", doneEvent{st.ConversationID, st.Number, st.ID, finalText(st), refs, traceID(w.who, st)})
+	logID, traceID := traces(w.who, st)
+	return event("", "done", doneEvent{st.ConversationID, st.Number, st.ID, string(turnState(st)), finalText(st), refs, logID, traceID})
 }

@@ -33,16 +33,28 @@ type answersBlock struct {
 	Lang   string // of the page around it
 	Agent  string
 	carded map[string]bool // keys of sources that have a card from earlier turns
+
+	feedback bool // answers may be rated
+	limit    int  // characters of a question
 }
 
 var domID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
 
 // blockFrom reads which Answer block a request comes from.
-func blockFrom(id, lang, agent string) answersBlock {
+func (h *Handlers) blockFrom(ctx context.Context, id, lang, agent string) answersBlock {
 	if !domID.MatchString(id) {
 		id = siteAnswerID
 	}
-	return answersBlock{ID: id, Lang: lang, Agent: agent}
+	return answersBlock{ID: id, Lang: lang, Agent: agent, feedback: h.Answers.TakesFeedback(ctx, agent), limit: h.questionLimit(ctx, agent)}
+}
+
+// questionLimit is how many characters an agent's questions may have.
+func (h *Handlers) questionLimit(ctx context.Context, agent string) int {
+	a, err := config.Get[config.Agent](ctx, h.Config, agent)
+	if err != nil {
+		return 0
+	}
+	return a.QuestionLimit
 }
 
 // turnProps maps a turn's state to what is shown of it.
@@ -74,17 +86,24 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 	}
 	switch st.Status {
 	case answer.Interrupted, answer.Failed, answer.Stopped:
-		p.AskAgain = &components.AskAgainProps{Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID, Question: st.Question}
+		p.AskAgain = &components.AskAgainProps{Action: questionURL, Lang: st.Lang, Agent: block.Agent, ConversationID: st.ConversationID, Question: st.Question}
 	}
 	if st.CutOff {
-		p.AskAgain = &components.AskAgainProps{Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID,
+		p.AskAgain = &components.AskAgainProps{Action: questionURL, Lang: st.Lang, Agent: block.Agent, ConversationID: st.ConversationID,
 			Question: i18n.T(ctx, "turn.continue_question"), Label: i18n.T(ctx, "turn.continue")}
+	}
+	if block.feedback && st.Status != answer.Failed && st.Status != answer.Interrupted {
+		f := feedbackProps(ctx, st)
+		p.Feedback = &f
 	}
 	switch {
 	case st.Refused:
 		p.Message, p.Blocks = st.FinalText, nil
 		p.SearchURL = h.languagePrefix(block.Lang) + searchURL + "?" + url.Values{"q": {st.Question}}.Encode()
 		p.ContactURL = h.contactURL(ctx, block.Lang)
+		for _, l := range st.Nearest {
+			p.Nearest = append(p.Nearest, components.Link{Label: l.Title, URL: l.Path, Where: l.Where})
+		}
 	case st.Status == answer.Failed:
 		p.Message = failureText(ctx, st.Failure)
 	}
@@ -156,6 +175,10 @@ func (h *Handlers) sourceProps(s answer.Source) components.SourceProps {
 	if s.Anchor != "" {
 		p.PassageURL += "#" + url.PathEscape(s.Anchor)
 	}
+	if len(s.Citations) > 0 && s.Citations[0].Passage != "" {
+		c := s.Citations[0]
+		p.Passage, p.Mark, p.PassageURL = c.Passage, c.Mark, c.URL
+	}
 	return p
 }
 
@@ -190,7 +213,7 @@ func shorten(text string, limit int) string {
 
 // conversationProps are the Answer and Sources blocks of a conversation.
 func (h *Handlers) conversationProps(ctx context.Context, states []answer.State, block answersBlock) (components.AnswerProps, components.SourceListProps) {
-	a := components.AnswerProps{ID: block.ID, Action: questionURL, Agent: block.Agent, Lang: block.Lang,
+	a := components.AnswerProps{ID: block.ID, Limit: block.limit, Action: questionURL, Agent: block.Agent, Lang: block.Lang,
 		Label: i18n.T(ctx, "answers.title"), Empty: i18n.T(ctx, "answers.empty")}
 	list := components.SourceListProps{AnswerID: block.ID}
 	block.carded = map[string]bool{}
@@ -218,7 +241,7 @@ func (h *Handlers) conversationProps(ctx context.Context, states []answer.State,
 }
 
 func (h *Handlers) followUpProps(st answer.State, block answersBlock) components.FollowUpProps {
-	return components.FollowUpProps{AnswerID: block.ID, Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID, Lang: block.Lang}
+	return components.FollowUpProps{AnswerID: block.ID, Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID, Lang: block.Lang, Limit: block.limit}
 }
 
 // contactURL is where a visitor finds a person to ask, "" if the site names none.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"docent/components"
 	"docent/internal/answer"
+	"docent/internal/config"
 	"docent/internal/i18n"
 	"docent/internal/llm"
 	"docent/views"
@@ -31,6 +33,7 @@ type askRequest struct {
 	ConversationID string `json:"conversation_id" form:"conversation_id"`
 	IdempotencyKey string `json:"idempotency_key" form:"idempotency_key"`
 	Lang           string `json:"lang" form:"lang"`
+	Page           string `json:"page" form:"page"`
 	Block          string `json:"-" form:"block"`
 }
 
@@ -48,9 +51,16 @@ func (h *Handlers) ask(c echo.Context) error {
 	c.SetRequest(c.Request().WithContext(i18n.WithLanguage(c.Request().Context(), req.Lang)))
 	ctx, who := c.Request().Context(), h.account(c)
 
+	if wait := h.tooMany(c); wait > 0 {
+		return refusedQuestion(ctx, who, &answer.LimitError{RetryAfter: wait})
+	}
+	delivery := answer.Whole
+	if isHTMX(c) || accepts(c, "text/event-stream") {
+		delivery = answer.Stream
+	}
 	st, err := h.Answers.Ask(ctx, answer.Question{
 		Agent: req.Agent, Text: req.Question, ConversationID: req.ConversationID, IdempotencyKey: req.IdempotencyKey,
-		Lang: req.Lang, Who: who,
+		Lang: req.Lang, Page: h.askedOn(c, req.Page), Delivery: delivery, Who: who, Visitor: visitOf(c).token,
 	})
 	if err != nil {
 		return refusedQuestion(ctx, who, err)
@@ -69,12 +79,19 @@ func (h *Handlers) ask(c echo.Context) error {
 		}
 		return c.Redirect(http.StatusSeeOther, conversationURL(st.ConversationID, req.Lang))
 	default:
+		// An answer may take longer than a page: the server's write timeout is for pages.
+		if err := http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(answer.RunTimeout + writeTimeout)); err != nil {
+			return err
+		}
 		st, err := h.Answers.Wait(ctx, st.ID, who)
 		if err != nil {
 			return err
 		}
-		if st.Status == answer.Failed {
-			return &failedTurnError{st.Failure}
+		switch {
+		case st.Status == answer.Failed:
+			return refuse(failureStatus(st.Failure), failureText(ctx, st.Failure))
+		case st.Status == answer.Interrupted || st.IsRunning():
+			return refuse(http.StatusServiceUnavailable, i18n.T(ctx, "end.interrupted"))
 		}
 		body, err := h.answerJSON(ctx, who, st)
 		if err != nil {
@@ -84,10 +101,18 @@ func (h *Handlers) ask(c echo.Context) error {
 	}
 }
 
-// failedTurnError is a turn that failed while a client waited for it.
-type failedTurnError struct{ failure answer.Failure }
-
-func (e *failedTurnError) Error() string { return "turn failed: " + string(e.failure) }
+// askedOn is the path of the page that a question comes from: as the client says,
+// else as its browser does.
+func (h *Handlers) askedOn(c echo.Context, page string) string {
+	if page != "" {
+		return page
+	}
+	u, err := url.Parse(c.Request().Referer())
+	if err != nil || !strings.EqualFold(u.Host, c.Request().Host) && !strings.EqualFold(u.Host, h.BaseURL.Host) {
+		return ""
+	}
+	return u.Path
+}
 
 func conversationURL(id, lang string) string { return conversationsURL + id + "?lang=" + lang }
 
@@ -96,11 +121,11 @@ func conversationURL(id, lang string) string { return conversationsURL + id + "?
 // an empty list of sources.
 func (h *Handlers) askedFragment(c echo.Context, req askRequest, st answer.State) error {
 	ctx := c.Request().Context()
-	_, states, err := h.Answers.Conversation(ctx, st.ConversationID, h.account(c))
+	conv, states, err := h.Answers.Conversation(ctx, st.ConversationID, h.account(c))
 	if err != nil {
 		return err
 	}
-	block := blockFrom(req.Block, req.Lang, req.Agent)
+	block := h.blockFrom(ctx, req.Block, req.Lang, conv.Agent)
 	block.carded = cardedBefore(states, st.ID)
 	c.Response().Header().Set("HX-Push-Url", conversationURL(st.ConversationID, req.Lang))
 	parts := []templ.Component{components.Turn(h.turnProps(ctx, st, block))}
@@ -182,7 +207,7 @@ func (h *Handlers) streamHTML(c echo.Context, turnID, last string) error {
 	if err != nil {
 		return err
 	}
-	block := blockFrom(c.QueryParam("block"), lang, conv.Agent)
+	block := h.blockFrom(ctx, c.QueryParam("block"), lang, conv.Agent)
 	block.carded = cardedBefore(all, turnID)
 	w := &turnWatch{h: h, page: block}
 	w.have, _ = parseSeen(last)
@@ -253,7 +278,7 @@ func (h *Handlers) conversation(c echo.Context) error {
 		}
 		return c.JSON(http.StatusOK, map[string]any{"conversation_id": conv.ID, "agent": conv.Agent, "turns": turns})
 	}
-	block := blockFrom("", h.lang(c), conv.Agent)
+	block := h.blockFrom(ctx, "", h.lang(c), conv.Agent)
 	page := h.answersPage(c, block, states)
 	page.DeleteURL = conversationsURL + conv.ID + "/delete"
 	return h.render(c, http.StatusOK, views.Answers(page))
@@ -273,7 +298,7 @@ func (h *Handlers) deleteConversation(c echo.Context) error {
 
 // answers handles GET /answers: the three blocks, waiting for a question.
 func (h *Handlers) answers(c echo.Context) error {
-	block := blockFrom("", h.lang(c), siteAgent)
+	block := h.blockFrom(c.Request().Context(), "", h.lang(c), siteAgent)
 	return h.renderCacheable(c, views.Answers(h.answersPage(c, block, nil)))
 }
 
@@ -285,14 +310,32 @@ func (h *Handlers) answersPage(c echo.Context, block answersBlock, states []answ
 	if p.Site.Question != nil {
 		p.Site.Question.Variant = components.QuestionLine
 		p.Site.Question.Suggestions = nil
-		p.Site.Question.Note = ""
+		p.Site.Question.Note = h.privacyNote(ctx, block.Lang)
 	}
 	return p
 }
 
-// decodeBody reads a question from JSON or a form. The route has checked that the
+// questionNote stands beside the question box: where answers come from, and what
+// happens with questions.
+func (h *Handlers) questionNote(ctx context.Context, lang string) string {
+	label := i18n.T(ctx, "question.note")
+	if s, err := config.Get[config.AnswerSettings](ctx, h.Config, config.SiteName); err == nil && s.AILabel[lang] != "" {
+		label = s.AILabel[lang]
+	}
+	return strings.TrimSpace(label + " " + h.privacyNote(ctx, lang))
+}
+
+func (h *Handlers) privacyNote(ctx context.Context, lang string) string {
+	s, err := config.Get[config.AnswerSettings](ctx, h.Config, config.SiteName)
+	if err != nil {
+		return ""
+	}
+	return s.PrivacyNote[lang]
+}
+
+// decodeBody reads a request from JSON or a form. The route has checked that the
 // body is one of the types allowed there.
-func decodeBody(c echo.Context, dest *askRequest) error {
+func decodeBody(c echo.Context, dest any) error {
 	ctx := c.Request().Context()
 	if bodyKind(c.Request()) != jsonBody {
 		return c.Bind(dest)

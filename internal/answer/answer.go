@@ -23,18 +23,21 @@ import (
 	"docent/internal/live"
 	"docent/internal/llm"
 	"docent/internal/search"
+	"docent/internal/tool"
 )
+
+// RunTimeout is how long one turn may take, with all its rounds.
+const RunTimeout = 5 * time.Minute
 
 // Limits of the process.
 const (
-	maxRunning  = 64              // turns at once
-	runTimeout  = 5 * time.Minute // of one turn, all rounds together
+	maxRunning  = 256 // turns at once
 	leaseTime   = 8 * time.Second
 	leaseRenew  = time.Second // also how much text a crash can lose
 	finishGrace = 2 * time.Second
 )
 
-// Options are what a [Service] works with. All but Log and Texts are required.
+// Options are what a [Service] works with. Those before Log are required.
 type Options struct {
 	DB      *db.DB
 	Config  *config.Store
@@ -44,6 +47,16 @@ type Options struct {
 	SiteURL *url.URL // links to its host are the site's own
 	Log     *slog.Logger
 	Texts   Texts
+
+	// What follows is optional.
+
+	// ModelNamed returns another model of the same server, for agents that name one.
+	ModelNamed func(name string) (llm.Generator, error)
+	// SourceTools are listing tools besides the shipped one.
+	SourceTools func(who account.Account, lang string) []tool.Tool
+	Rerank      *Reranker
+	Scores      *Scores
+	Spans       *Spans
 }
 
 // Texts are the few words of the interface that end up inside answers.
@@ -67,6 +80,7 @@ type Service struct {
 
 	mu      sync.Mutex
 	closing bool
+	places  int             // taken by turns that run or are about to
 	runs    map[string]*run // by turn
 	wg      sync.WaitGroup  // of runs
 	keeper  sync.WaitGroup
@@ -109,6 +123,12 @@ func (s *Service) Close(ctx context.Context) {
 	s.cancel(errShutdown)
 	<-done
 	s.keeper.Wait()
+	if s.Scores != nil {
+		s.Scores.Close(ctx)
+	}
+	if s.Spans != nil {
+		s.Spans.Close(ctx)
+	}
 }
 
 // A Question is what a visitor asks.
@@ -118,7 +138,13 @@ type Question struct {
 	ConversationID string // empty: a new conversation
 	IdempotencyKey string // the same key with the same question gives the same turn
 	Lang           string
+	Page           string   // path of the page it is asked on, if that is known
+	Delivery       Delivery // [Whole] when empty
 	Who            account.Account
+	Visitor        string // a secret that only this visitor's browser has; empty: none is known
+	// Trial answers with these settings instead of the agent's stored ones, enabled
+	// or not. Whoever sets it has checked that Who may.
+	Trial *config.Agent
 }
 
 // Ask stores a question as a running turn and starts to answer it. Errors:
@@ -146,14 +172,14 @@ func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 	} else {
 		conv = Conversation{ID: newSecret(), Agent: q.Agent, AccountID: q.Who.ID, CreatedAt: db.Now()}
 	}
-	agent, index, err := s.usable(ctx, conv.Agent)
+	p, err := s.plan(ctx, conv.Agent, q.Trial)
 	if err != nil {
 		return State{}, err
 	}
-	if utf8.RuneCountInString(text) > agent.QuestionLimit {
-		return State{}, &InvalidError{Reason: QuestionTooLong, Limit: agent.QuestionLimit}
+	if utf8.RuneCountInString(text) > p.agent.QuestionLimit {
+		return State{}, &InvalidError{Reason: QuestionTooLong, Limit: p.agent.QuestionLimit}
 	}
-	conv.ExpiresAt = db.Now().Add(time.Duration(agent.ConversationTTL) * time.Second)
+	conv.ExpiresAt = db.Now().Add(time.Duration(p.agent.ConversationTTL) * time.Second)
 
 	key := q.idempotency()
 	if key != "" {
@@ -163,14 +189,22 @@ func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 			return State{}, err
 		}
 	}
-	t := Turn{ID: newSecret(), ConversationID: conv.ID, Question: text, Lang: q.Lang, Status: Running,
-		Model: s.Model.Name(), CreatedAt: db.Now()}
+	t := Turn{ID: newSecret(), ConversationID: conv.ID, Agent: conv.Agent, Question: text, Lang: q.Lang, Page: pagePath(q.Page), Delivery: q.Delivery, Status: Running,
+		Model: p.model.Name(), LogID: newRunID(), TraceID: newTraceID(), CreatedAt: db.Now()}
+	if t.Delivery == "" {
+		t.Delivery = Whole
+	}
+	settings, zone := s.settings(ctx), s.zone(ctx)
 
-	s.mu.Lock()
-	defer s.mu.Unlock() // a turn must not start between the last one and Close
-	if s.closing || len(s.runs) >= maxRunning {
+	if !s.reserve() {
 		return State{}, &LimitError{RetryAfter: 10 * time.Second}
 	}
+	started := false
+	defer func() {
+		if !started {
+			s.release()
+		}
+	}()
 	err = s.DB.InTx(ctx, func(tx *db.DB) error {
 		if q.ConversationID == "" {
 			if err := insertConversation(ctx, tx, conv); err != nil {
@@ -181,7 +215,20 @@ func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 		} else if !there {
 			return ErrNotFound
 		}
-		return insertTurn(ctx, tx, &t, key, s.owner, db.Now().Add(leaseTime))
+		now, err := tx.Clock(ctx)
+		if err != nil {
+			return err
+		}
+		if err := insertTurn(ctx, tx, &t, key, s.owner, now.Add(leaseTime)); err != nil {
+			return err
+		}
+		if err := countTurn(ctx, tx, conv.Agent, p, t.CreatedAt.In(zone)); err != nil {
+			return err
+		}
+		if settings.RetentionDays == 0 && !p.trial {
+			return nil
+		}
+		return insertRecord(ctx, tx, s.record(t, conv.Agent, q, settings.MaskPersonal))
 	})
 	if db.IsUnique(err) {
 		if key != "" { // the same request came twice at once
@@ -191,22 +238,49 @@ func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 		}
 		return State{}, ErrBusy
 	}
+	if limit, ok := errors.AsType[*LimitError](err); ok {
+		return State{}, limit
+	}
 	if err != nil {
 		return State{}, fmt.Errorf("store turn: %w", err)
 	}
 	st := State{Turn: t, Phase: Searching}
 	s.hub.Publish(t.ID, st)
-	s.start(t, conv.Agent, agent, index, earlier, q.Who)
+	started = true
+	s.start(t, p, earlier, q.Who)
 	return st, nil
 }
 
-// start runs a turn in the background. The caller holds s.mu.
-func (s *Service) start(t Turn, name string, agent config.Agent, index config.Index, earlier []Turn, who account.Account) {
+// reserve takes the place of one running turn, unless there is none or the service
+// is closing. Whoever got it starts a run or calls release.
+func (s *Service) reserve() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing || s.places == maxRunning {
+		return false
+	}
+	s.places++
+	s.wg.Add(1)
+	return true
+}
+
+func (s *Service) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.places--
+	s.wg.Done()
+}
+
+// start runs a turn in the background, in a place that was reserved for it.
+func (s *Service) start(t Turn, p plan, earlier []Turn, who account.Account) {
 	ctx, cancel := context.WithCancelCause(s.base)
-	r := newRun(s, t, name, agent, index, earlier, who)
+	r := newRun(s, t, p, earlier, who)
 	r.cancel = cancel
+	s.mu.Lock()
 	s.runs[t.ID] = r
-	s.wg.Go(func() {
+	s.mu.Unlock()
+	go func() {
+		defer s.release()
 		defer cancel(nil)
 		defer func() {
 			s.mu.Lock()
@@ -214,29 +288,88 @@ func (s *Service) start(t Turn, name string, agent config.Agent, index config.In
 			s.mu.Unlock()
 		}()
 		r.do(ctx)
-	})
+	}()
 }
 
-// usable returns an agent that can answer, with the index it is bound to.
-func (s *Service) usable(ctx context.Context, name string) (config.Agent, config.Index, error) {
-	agent, err := config.Get[config.Agent](ctx, s.Config, name)
+// A plan is what a run works by, as it was when the question came.
+type plan struct {
+	name  string
+	agent config.Agent
+	index config.Index
+	model llm.Generator
+	trial bool
+}
+
+// plan returns what an agent that can answer works by, or why it cannot.
+func (s *Service) plan(ctx context.Context, name string, trial *config.Agent) (plan, error) {
+	p := plan{name: name, trial: trial != nil}
+	if trial != nil {
+		p.agent = *trial
+	} else {
+		agent, err := config.Get[config.Agent](ctx, s.Config, name)
+		if errors.Is(err, db.ErrNotFound) {
+			return p, &InvalidError{Reason: AgentUnknown}
+		}
+		if err != nil {
+			return p, err
+		}
+		if !agent.Enabled {
+			return p, &UnusableError{name, "it is not enabled for answers"}
+		}
+		p.agent = agent
+	}
+	if p.agent.Index == "" {
+		return p, &UnusableError{name, "it has no index to search"}
+	}
+	index, err := config.Get[config.Index](ctx, s.Config, p.agent.Index)
 	if errors.Is(err, db.ErrNotFound) {
-		return agent, config.Index{}, &InvalidError{Reason: AgentUnknown}
+		return p, &UnusableError{name, "its index " + p.agent.Index + " does not exist"}
 	}
 	if err != nil {
-		return agent, config.Index{}, err
+		return p, err
 	}
-	if !agent.Enabled {
-		return agent, config.Index{}, &UnusableError{name, "it is not enabled for answers"}
+	p.index, p.model = index, s.Model
+	if m := p.agent.Model; m != "" && m != s.Model.Name() {
+		if s.ModelNamed == nil {
+			return p, &UnusableError{name, "its model " + m + " cannot be reached: no model's address is set"}
+		}
+		if p.model, err = s.ModelNamed(m); err != nil {
+			return p, &UnusableError{name, "its model " + m + " cannot be used: " + err.Error()}
+		}
 	}
-	if agent.Index == "" {
-		return agent, config.Index{}, &UnusableError{name, "it has no index to search"}
+	return p, nil
+}
+
+// Usable reports why an agent cannot answer, nil if it can.
+func (s *Service) Usable(ctx context.Context, name string) error {
+	_, err := s.plan(ctx, name, nil)
+	return err
+}
+
+// countTurn refuses a question beyond what an agent may answer on a day of the site's.
+func countTurn(ctx context.Context, tx *db.DB, agent string, p plan, now time.Time) error {
+	if p.agent.DailyTurns == 0 || p.trial {
+		return nil
 	}
-	index, err := config.Get[config.Index](ctx, s.Config, agent.Index)
-	if errors.Is(err, db.ErrNotFound) {
-		return agent, index, &UnusableError{name, "its index " + agent.Index + " does not exist"}
+	n, err := countToday(ctx, tx, agent, now.Format(time.DateOnly))
+	if err != nil {
+		return err
 	}
-	return agent, index, err
+	if n > p.agent.DailyTurns {
+		year, month, day := now.Date()
+		return &LimitError{RetryAfter: time.Date(year, month, day+1, 0, 0, 0, 0, now.Location()).Sub(now), Today: true}
+	}
+	return nil
+}
+
+// pagePath is the path of a page as a client names it, "" if it is none.
+func pagePath(page string) string {
+	if !strings.HasPrefix(page, "/") || strings.HasPrefix(page, "//") || len(page) > 2000 || !utf8.ValidString(page) || strings.ContainsRune(page, 0) {
+		return ""
+	}
+	page, _, _ = strings.Cut(page, "?")
+	page, _, _ = strings.Cut(page, "#")
+	return page
 }
 
 // conversation applies the owner rule: an anonymous visitor's conversation
@@ -283,7 +416,8 @@ func (s *Service) turn(ctx context.Context, id string, who account.Account) (Tur
 	return t, err
 }
 
-// Delete removes a conversation with everything in it, after stopping its running turn.
+// Delete removes a conversation with everything in it, also the records of its
+// runs, after stopping its running turn.
 func (s *Service) Delete(ctx context.Context, id string, who account.Account) error {
 	c, err := s.conversation(ctx, id, who)
 	if err != nil {
@@ -296,26 +430,42 @@ func (s *Service) Delete(ctx context.Context, id string, who account.Account) er
 		}
 	}
 	s.mu.Unlock()
-	return deleteConversation(ctx, s.DB, c.ID)
+	return s.DB.InTx(ctx, func(tx *db.DB) error {
+		if err := deleteRecordsOf(ctx, tx, c.ID); err != nil {
+			return err
+		}
+		return deleteConversation(ctx, tx, c.ID)
+	})
 }
 
-// Purge deletes the conversations whose time is over.
+// Purge deletes the conversations whose time is over and the records that were
+// kept long enough.
 func (s *Service) Purge(ctx context.Context) error {
 	n, err := purge(ctx, s.DB)
-	if err == nil && n > 0 {
+	if err != nil {
+		return err
+	}
+	if n > 0 {
 		s.Log.Info("old conversations deleted", "count", n)
 	}
-	return err
+	if err := endLostRecords(ctx, s.DB, db.Now().Add(-RunTimeout-leaseTime)); err != nil {
+		return fmt.Errorf("end lost records: %w", err)
+	}
+	if err := deleteDays(ctx, s.DB, time.Now().AddDate(0, 0, -7).Format(time.DateOnly)); err != nil {
+		return fmt.Errorf("delete counts of old days: %w", err)
+	}
+	return s.purgeRecords(ctx)
 }
 
-// idempotency binds a client's key to the request it came with, so that knowing
-// or guessing a key opens nobody else's answer.
+// idempotency binds a client's key to who sent it and to the request it came with,
+// so that knowing or guessing a key opens nobody else's answer. Of visitors about
+// whom nothing is known keys are not heeded.
 func (q Question) idempotency() string {
-	if q.IdempotencyKey == "" {
+	if q.IdempotencyKey == "" || q.Who.ID == "" && q.Visitor == "" {
 		return ""
 	}
 	h := sha256.New()
-	for _, part := range []string{q.IdempotencyKey, q.Who.ID, q.ConversationID, q.Agent, q.Lang, q.Text} {
+	for _, part := range []string{q.IdempotencyKey, q.Who.ID, q.Visitor, q.ConversationID, q.Agent, q.Lang, q.Text} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil))

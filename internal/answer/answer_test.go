@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -338,9 +339,10 @@ func TestOneQuestionAtATimeAndIdempotency(t *testing.T) {
 		hold := make(chan struct{})
 		s := newSite(t, d, llmtest.NewScript(
 			llmtest.Turn{llmtest.Text("one [1]")},
+			llmtest.Turn{llmtest.Text("one [1]")},
 			llmtest.Turn{llmtest.Wait(hold), llmtest.Text("two [1]")},
 		))
-		q := answer.Question{Agent: "site", Text: "opening hours", IdempotencyKey: "k1", Lang: "en", Who: s.visitor}
+		q := answer.Question{Agent: "site", Text: "opening hours", IdempotencyKey: "k1", Lang: "en", Who: s.visitor, Visitor: "one browser"}
 		var wg sync.WaitGroup
 		got := make([]answer.State, 8)
 		for i := range got {
@@ -353,6 +355,11 @@ func TestOneQuestionAtATimeAndIdempotency(t *testing.T) {
 			}
 		}
 		first := s.wait(got[0], s.visitor)
+		other := q
+		other.Visitor = "another browser"
+		if st := s.wait(s.ask(other), s.visitor); st.ID == first.ID {
+			t.Error("a key opened somebody else's answer")
+		}
 
 		// Of many follow-ups at once one runs; the others are told to wait.
 		q = answer.Question{Text: "winter", ConversationID: first.ConversationID, Lang: "en", Who: s.visitor}
@@ -477,6 +484,64 @@ func TestShutdownInterruptsAndKeepsText(t *testing.T) {
 		}
 		if st.Status != answer.Interrupted || !strings.Contains(html(st), "So far") {
 			t.Errorf("after the restart: %+v", st)
+		}
+	})
+}
+
+// A panicking model is a failed turn, not the end of the process.
+type panicking struct{ llm.Generator }
+
+func (panicking) Name() string { return "panicking" }
+
+func (panicking) Generate(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		yield(llm.Event{Text: "So far [1]. "}, nil)
+		panic("a provider's fault")
+	}
+}
+
+func TestPanicFailsOneTurn(t *testing.T) {
+	s := newSite(t, dbtest.SQLite(t), panicking{})
+	st := s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
+	if st.Status != answer.Failed || st.Failure != answer.FailInternal || !strings.Contains(st.Text, "So far") {
+		t.Errorf("turn = %+v", st.Turn)
+	}
+}
+
+// What one process writes, another shows as far as it is stored: never as final
+// while it grows, and to its end.
+func TestWatchedFromAnotherProcess(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		written, more := make(chan struct{}), make(chan struct{})
+		s := newSite(t, d, llmtest.NewScript(llmtest.Turn{
+			llmtest.Text("First [1].\n\nSecond grows"), llmtest.Reach(written), llmtest.Wait(more), llmtest.Text(" to its end [1]."),
+		}))
+		st := s.ask(answer.Question{Text: "opening hours"})
+		<-written
+		other, err := answer.New(t.Context(), s.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close(t.Context())
+		states, err := other.Watch(t.Context(), st.ID, s.visitor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := false
+		for st, err = range states {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(st.Blocks); st.IsRunning() && n == 2 && !open {
+				if st.Blocks[1].Settled || !st.Blocks[0].Settled {
+					t.Errorf("settled: %v, %v; the second block still grows", st.Blocks[0].Settled, st.Blocks[1].Settled)
+				}
+				open = true
+				close(more)
+			}
+		}
+		if !open || st.Status != answer.Done || !strings.Contains(html(st), "to its end") {
+			t.Errorf("ended as %+v", st.Turn)
 		}
 	})
 }

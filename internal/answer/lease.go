@@ -2,6 +2,8 @@ package answer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,17 +13,26 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"docent/db"
 )
 
-// newOwner names this process: "host/pid/random".
-func newOwner() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
+// thisProcess tells this process from an earlier one that had its number.
+var thisProcess = newSecret()[:12]
+
+// newOwner names this process: "machine/pid/random".
+func newOwner() string { return fmt.Sprintf("%s/%d/%s", machine(), os.Getpid(), thisProcess) }
+
+// machine names the place in which process numbers mean the same: this start of
+// this kernel and, since containers number their processes themselves, this
+// namespace. Where that cannot be told every process is a place of its own, and
+// only leases say that another is gone.
+func machine() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, err2 := os.Readlink("/proc/self/ns/pid")
+	if err != nil || err2 != nil {
+		return newSecret()
 	}
-	return fmt.Sprintf("%s/%d/%s", strings.ReplaceAll(host, "/", "-"), os.Getpid(), newSecret()[:12])
+	sum := sha256.Sum256([]byte(string(boot) + space))
+	return hex.EncodeToString(sum[:8])
 }
 
 // gone reports whether the process that an owner names has certainly ended:
@@ -35,7 +46,8 @@ func (s *Service) gone(owner string) bool {
 	if err != nil || pid <= 0 {
 		return false
 	}
-	return pid == os.Getpid() || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	process, err := os.FindProcess(pid)
+	return pid == os.Getpid() || err == nil && errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // recover marks turns as interrupted whose process is gone; of processes
@@ -56,7 +68,11 @@ func (s *Service) recover(ctx context.Context) error {
 		}
 		total += n
 	}
-	n, err := interruptExpired(ctx, s.DB)
+	now, err := s.DB.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := interruptExpired(ctx, s.DB, s.owner, now)
 	if err != nil {
 		return err
 	}
@@ -78,11 +94,18 @@ func (s *Service) keepLeases() {
 			return
 		case <-tick.C:
 		}
+		now, err := s.DB.Clock(s.base)
+		if err != nil {
+			if s.base.Err() == nil {
+				s.Log.Error("keep leases", "err", err)
+			}
+			continue
+		}
 		s.mu.Lock()
 		runs := slices.Collect(maps.Values(s.runs))
 		s.mu.Unlock()
 		for _, r := range runs {
-			ours, stop, err := saveProgress(s.base, s.DB, r.turn.ID, s.owner, r.soFar(), db.Now().Add(leaseTime))
+			ours, stop, err := saveProgress(s.base, s.DB, r.turn.ID, s.owner, r.soFar(), now.Add(leaseTime))
 			switch {
 			case err != nil:
 				if s.base.Err() == nil {
@@ -94,7 +117,7 @@ func (s *Service) keepLeases() {
 				r.cancel(errStopped)
 			}
 		}
-		if n, err := interruptExpired(s.base, s.DB); err == nil && n > 0 {
+		if n, err := interruptExpired(s.base, s.DB, s.owner, now); err == nil && n > 0 {
 			s.Log.Warn("turns whose lease ran out are marked interrupted", "count", n)
 		}
 	}

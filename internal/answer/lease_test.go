@@ -19,10 +19,7 @@ func TestRecover(t *testing.T) {
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := machine()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		s := &Service{Options: Options{DB: d, Log: slog.New(slog.DiscardHandler)}, owner: newOwner()}
 		ctx, later := t.Context(), db.Now().Add(time.Hour)
@@ -43,7 +40,7 @@ func TestRecover(t *testing.T) {
 			if err := insertConversation(ctx, d, conv); err != nil {
 				t.Fatal(err)
 			}
-			turn := Turn{ID: newSecret(), ConversationID: conv.ID, Question: "q", Lang: "en", CreatedAt: db.Now()}
+			turn := Turn{ID: newSecret(), ConversationID: conv.ID, Question: "q", Lang: "en", Delivery: Whole, CreatedAt: db.Now()}
 			if err := insertTurn(ctx, d, &turn, "", c.owner, c.lease); err != nil {
 				t.Fatal(err)
 			}
@@ -60,6 +57,49 @@ func TestRecover(t *testing.T) {
 			if turn.Status != c.want || (turn.FinishedAt == nil) != (c.want == Running) {
 				t.Errorf("%s: %s, want %s", c.name, turn.Status, c.want)
 			}
+		}
+	})
+}
+
+// A process that could not reach the database for a while, and was taken for dead,
+// goes on with its turn; it never takes itself for dead.
+func TestLeaseLostAndFound(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ctx, owner := t.Context(), newOwner()
+		conv := Conversation{ID: newSecret(), Agent: "site", CreatedAt: db.Now(), ExpiresAt: db.Now().Add(time.Hour)}
+		if err := insertConversation(ctx, d, conv); err != nil {
+			t.Fatal(err)
+		}
+		turn := Turn{ID: newSecret(), ConversationID: conv.ID, Question: "q", Lang: "en", Delivery: Whole, CreatedAt: db.Now()}
+		if err := insertTurn(ctx, d, &turn, "", owner, db.Now().Add(-time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		now, err := d.Clock(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := interruptExpired(ctx, d, owner, now); err != nil || n != 0 {
+			t.Fatalf("a process ended %d of its own turns, %v", n, err)
+		}
+		if n, err := interruptExpired(ctx, d, "another/1/x", now); err != nil || n != 1 {
+			t.Fatalf("another process ended %d turns, %v; want 1", n, err)
+		}
+		if ours, _, err := saveProgress(ctx, d, turn.ID, owner, "so far", now.Add(time.Minute)); err != nil || !ours {
+			t.Fatalf("back again: %v, %v", ours, err)
+		}
+		if turn, err = findTurn(ctx, d, turn.ID); err != nil || turn.Status != Running || turn.FinishedAt != nil || turn.Text != "so far" {
+			t.Errorf("the turn is %+v, %v", turn, err)
+		}
+		// Once the conversation has gone on without it, it is too late.
+		if n, err := interruptExpired(ctx, d, "another/1/x", now.Add(time.Hour)); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+		next := Turn{ID: newSecret(), ConversationID: conv.ID, Question: "q", Lang: "en", Delivery: Whole, CreatedAt: db.Now()}
+		if err := insertTurn(ctx, d, &next, "", "another/1/x", now.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if ours, _, err := saveProgress(ctx, d, turn.ID, owner, "more", now.Add(time.Minute)); err != nil || ours {
+			t.Errorf("too late: %v, %v", ours, err)
 		}
 	})
 }

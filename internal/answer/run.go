@@ -14,7 +14,6 @@ import (
 	"docent/internal/config"
 	"docent/internal/llm"
 	"docent/internal/markdown"
-	"docent/internal/tool"
 )
 
 // Pacing of what watchers get to see: the first text at once, then no more often
@@ -27,6 +26,7 @@ const (
 // A run answers one turn. Its own goroutine alone touches it, except for text.
 type run struct {
 	s         *Service
+	model     llm.Generator
 	turn      Turn
 	agentName string
 	agent     config.Agent
@@ -34,25 +34,35 @@ type run struct {
 	who       account.Account
 	cancel    context.CancelCauseFunc
 
-	earlier  []Turn
-	numbered []string // keys on the running list before this turn
+	earlier []Turn
+	before  []string // keys on the running list before this turn
+	trial   bool
 
 	phase     Phase
 	retrieved bool
 	stream    *markdown.Stream
 	next      time.Time // earliest time of the next rendering
 	pending   bool      // text came that no state shows yet
+	published bool      // text is on the page
+	grounds   grounder
+	shown     map[string]Citations // of sources whose card is on the page
+
+	// For the record.
+	started   time.Time
+	firstText int // milliseconds; 0: none came
+	rounds    int
+	steps     []*Step
+	found     []Source // all of the turn's sources at its end
 
 	mu   sync.Mutex
 	text string // as of the last rendering; the lease keeper stores it
 }
 
-func newRun(s *Service, t Turn, name string, agent config.Agent, index config.Index, earlier []Turn, who account.Account) *run {
-	r := &run{s: s, turn: t, agentName: name, agent: agent, index: index, who: who, earlier: earlier, phase: Searching}
-	for _, st := range s.states(earlier) {
-		r.numbered = appendNumbered(r.numbered, st.Sources)
-	}
-	r.stream = markdown.NewStream(s.markdownOptions(&r.turn, r.numbered))
+func newRun(s *Service, t Turn, p plan, earlier []Turn, who account.Account) *run {
+	r := &run{s: s, model: p.model, turn: t, agentName: p.name, agent: p.agent, index: p.index, trial: p.trial, who: who, earlier: earlier,
+		phase: Searching, started: t.CreatedAt, shown: map[string]Citations{}, grounds: grounder{lang: t.Lang}}
+	r.before = s.numberedBy(earlier)
+	r.stream = markdown.NewStream(s.markdownOptions(&r.turn, r.before))
 	return r
 }
 
@@ -65,8 +75,7 @@ func (r *run) soFar() string {
 // do runs the turn to its end and stores it. It never panics: a turn must not
 // stay running for ever.
 func (r *run) do(ctx context.Context) {
-	started := time.Now()
-	timed, cancel := context.WithTimeout(ctx, runTimeout)
+	timed, cancel := context.WithTimeout(ctx, RunTimeout)
 	defer cancel()
 	finish, err := func() (f llm.Finish, err error) {
 		defer func() {
@@ -84,7 +93,7 @@ func (r *run) do(ctx context.Context) {
 	attrs := []any{"turn", r.turn.ID[:8], "agent", r.agentName, "model", r.turn.Model, "status", string(r.turn.Status),
 		"refused", r.turn.Refused, "sources", len(r.turn.Sources), "cited", len(r.turn.Cited()),
 		"dropped_markers", r.stream.Dropped(), "tokens_in", r.turn.PromptTokens, "tokens_out", r.turn.CompletionTokens,
-		"ms", time.Since(started).Milliseconds()}
+		"ms", r.since()}
 	if err != nil {
 		attrs = append(attrs, "err", err)
 	}
@@ -94,23 +103,20 @@ func (r *run) do(ctx context.Context) {
 // answer retrieves, then lets the model write, in as many rounds of tool calls
 // as the agent allows.
 func (r *run) answer(ctx context.Context) (llm.Finish, error) {
-	if r.turn.Number == 1 {
-		if _, err := r.retrieve(ctx, r.turn.Question); err != nil {
-			return "", err
-		}
-	} else if err := r.hold(ctx); err != nil {
+	if err := r.gather(ctx); err != nil {
 		return "", err
 	}
-	if err := saveSources(ctx, r.s.DB, r.turn.ID, r.turn.Sources); err != nil {
-		return "", fmt.Errorf("store sources: %w", err)
+	tools := r.tools()
+	specs := make([]llm.ToolSpec, len(tools))
+	for i, t := range tools {
+		specs[i] = t.Spec()
 	}
-	search := r.searchTool()
 	var history []llm.Message // of this turn: calls and their results
-	for round := 1; ; round++ {
+	for r.rounds = 1; ; r.rounds++ {
 		r.setPhase(Reading)
-		req := llm.Request{Messages: append(r.prompt(ctx), history...)}
-		if round < r.agent.Rounds {
-			req.Tools = []llm.ToolSpec{search.Spec()}
+		req := llm.Request{Messages: append(r.prompt(ctx), history...), Temperature: r.agent.Temperature, MaxTokens: r.agent.MaxTokens}
+		if r.rounds < r.agent.Rounds {
+			req.Tools = specs
 		}
 		said, calls, finish, err := r.generate(ctx, req)
 		if err != nil || len(calls) == 0 || len(req.Tools) == 0 {
@@ -118,7 +124,7 @@ func (r *run) answer(ctx context.Context) (llm.Finish, error) {
 		}
 		history = append(history, llm.Message{Role: llm.RoleAssistant, Text: said, ToolCalls: calls})
 		for _, c := range calls {
-			history = append(history, llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Name: c.Name, Text: r.call(ctx, search, c)})
+			history = append(history, llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Name: c.Name, Text: r.call(ctx, tools, c)})
 		}
 		if err := ctx.Err(); err != nil {
 			return "", err
@@ -126,48 +132,83 @@ func (r *run) answer(ctx context.Context) (llm.Finish, error) {
 		if said != "" {
 			r.write("\n\n")
 		}
-		if err := saveSources(ctx, r.s.DB, r.turn.ID, r.turn.Sources); err != nil {
-			return "", fmt.Errorf("store sources: %w", err)
+		if err := r.keepSources(ctx); err != nil {
+			return "", err
 		}
 	}
 }
 
-// call runs one tool call. What goes wrong is told to the model, which may try again.
-func (r *run) call(ctx context.Context, search tool.Tool, c llm.ToolCall) string {
-	if c.Name != search.Name {
-		return "Error: there is no tool named " + c.Name + ". Use " + search.Name + "."
-	}
-	res, err := search.Run(ctx, c.Arguments)
-	if bad, ok := errors.AsType[*tool.ArgumentError](err); ok {
-		return "Error: " + bad.Error()
-	}
-	if err != nil {
-		if ctx.Err() == nil {
-			r.s.Log.Error("search for a model", "turn", r.turn.ID[:8], "err", err)
+// gather gets the sources that the model starts with: a first question is always
+// searched for; a follow-up holds the last turn's, and is searched for when it is
+// on another subject.
+func (r *run) gather(ctx context.Context) error {
+	if len(r.earlier) == 0 {
+		if _, err := r.retrieve(ctx, r.turn.Question, ""); err != nil {
+			return err
 		}
-		return "Error: the search did not work."
+		return r.keepSources(ctx)
 	}
-	return res.Text
+	if err := r.hold(ctx); err != nil {
+		return err
+	}
+	if r.agent.TopicDrift && r.drifts() {
+		if _, err := r.retrieve(ctx, r.turn.Question, r.earlier[len(r.earlier)-1].Question); err != nil {
+			return err
+		}
+	}
+	return r.keepSources(ctx)
 }
 
-type step struct {
+func (r *run) keepSources(ctx context.Context) error {
+	if err := saveSources(ctx, r.s.DB, r.turn.ID, r.turn.Sources); err != nil {
+		return fmt.Errorf("store sources: %w", err)
+	}
+	return nil
+}
+
+type arrival struct {
 	event llm.Event
 	err   error
 }
 
 // generate makes one model call and shows its text as it comes.
 func (r *run) generate(ctx context.Context, req llm.Request) (said string, calls []llm.ToolCall, finish llm.Finish, err error) {
+	step := r.begin(StepModel, r.model.Name(), "")
+	for _, m := range req.Messages {
+		step.Messages = append(step.Messages, StepMessage{m.Role, clip(m.Text)})
+	}
+	defer func() {
+		step.Output, step.Finish = said, string(finish)
+		for _, c := range calls {
+			step.Calls = append(step.Calls, c.Name)
+		}
+		if err != nil {
+			step.Error = err.Error()
+		}
+		step.end()
+	}()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// The reader never waits for a rendering longer than one takes, so the
 	// channel is only there to let a timer show what the last rendering left out.
-	steps := make(chan step)
+	steps := make(chan arrival)
 	go func() {
 		defer close(steps)
-		for ev, err := range r.s.Model.Generate(ctx, req) {
+		send := func(a arrival) bool {
 			select {
-			case steps <- step{ev, err}:
+			case steps <- a:
+				return true
 			case <-ctx.Done():
+				return false
+			}
+		}
+		defer func() { // a fault of one provider must not end the whole process
+			if p := recover(); p != nil {
+				send(arrival{err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())})
+			}
+		}()
+		for ev, err := range r.model.Generate(ctx, req) {
+			if !send(arrival{ev, err}) {
 				return
 			}
 		}
@@ -197,6 +238,9 @@ func (r *run) generate(ctx context.Context, req llm.Request) (said string, calls
 			case st.err != nil:
 				return text.String(), calls, "", st.err
 			case ev.Text != "":
+				if r.firstText == 0 {
+					r.firstText = max(r.since(), 1)
+				}
 				text.WriteString(ev.Text)
 				r.write(ev.Text)
 				if wait := time.Until(r.next); wait > 0 {
@@ -207,6 +251,8 @@ func (r *run) generate(ctx context.Context, req llm.Request) (said string, calls
 			case ev.ToolCall != nil:
 				calls = append(calls, *ev.ToolCall)
 			case ev.Usage != nil:
+				step.PromptTokens += ev.Usage.PromptTokens
+				step.CompletionTokens += ev.Usage.CompletionTokens
 				r.turn.PromptTokens += ev.Usage.PromptTokens
 				r.turn.CompletionTokens += ev.Usage.CompletionTokens
 			case ev.Finish != "":
@@ -229,11 +275,10 @@ func (r *run) setPhase(p Phase) {
 	r.publish(r.stream.Render(false))
 }
 
-// show renders what came and publishes it. Text of a turn that has no source at
-// all is held back: nothing could support it, and the no-answer message will
-// stand in its place.
+// show renders what came and publishes it. Of an answer asked for whole, text that
+// no source supports is held back: the no-answer message will stand in its place.
 func (r *run) show(final bool) []markdown.Block {
-	if !final && (!r.pending || len(r.turn.Sources) == 0) {
+	if !final && (!r.pending || r.unsupported()) {
 		return nil
 	}
 	before := time.Now()
@@ -247,10 +292,14 @@ func (r *run) show(final bool) []markdown.Block {
 	r.text = r.stream.Text()
 	r.mu.Unlock()
 	if !final {
+		r.published = r.published || len(blocks) > 0
 		r.publish(blocks)
 	}
 	return blocks
 }
+
+// unsupported reports whether what the model writes may not be seen yet.
+func (r *run) unsupported() bool { return len(r.turn.Sources) == 0 && r.turn.Delivery != Stream }
 
 func (r *run) publish(blocks []markdown.Block) {
 	r.s.hub.Publish(r.turn.ID, r.snapshot(blocks))
@@ -258,44 +307,19 @@ func (r *run) publish(blocks []markdown.Block) {
 
 func (r *run) snapshot(blocks []markdown.Block) State {
 	t := r.turn
-	t.Sources = numberSources(r.turn.Sources, r.stream.Cited(), r.numbered)
+	t.Sources = numberSources(r.turn.Sources, r.stream.Cited(), r.before)
 	t.Text = r.soFar()
-	if len(t.Sources) == 0 {
+	if r.unsupported() {
 		blocks, t.Text = nil, ""
 	}
+	r.groundCards(t.Sources)
 	return State{Turn: t, Phase: r.phase, Retrieved: r.retrieved, Blocks: blocks}
 }
 
 // end decides how the turn ended, stores it and publishes its last state.
 func (r *run) end(ctx context.Context, finish llm.Finish, err error) {
-	now := db.Now()
-	blocks := r.show(true)
 	t := &r.turn
-	t.FinishedAt = &now
-	t.Text = r.soFar()
-	t.Status = Done
-	t.CutOff = finish == llm.FinishLength
-	if err != nil {
-		t.Status, t.Failure = ending(context.Cause(ctx), err)
-	}
-	unsupported := len(t.Sources) == 0 || strings.TrimSpace(t.Text) == ""
-	if t.Status == Done && finish == llm.FinishEmpty && len(t.Sources) > 0 && r.s.Model.Name() != llm.OfflineName {
-		// A model that thought until its budget ran out and said nothing has not
-		// refused: asking again can help.
-		t.Status, t.Failure = Failed, FailUnavailable
-	}
-	switch {
-	case t.Status == Done && unsupported:
-		t.Refused, t.CutOff = true, false
-		t.Text = r.noAnswer()
-		t.FinalText, t.Sources = t.Text, nil
-		blocks, _ = markdown.Render(t.Text, r.s.markdownOptions(t, r.numbered))
-	case len(t.Sources) == 0: // stopped or failed before anything supported the text
-		t.Text, blocks = "", nil
-	default:
-		t.Sources = numberSources(t.Sources, r.stream.Cited(), r.numbered)
-		t.FinalText = markdown.Renumber(t.Text, r.s.markdownOptions(t, r.numbered))
-	}
+	blocks := r.conclude(ctx, finish, err)
 	r.phase, r.retrieved = Writing, true
 	last := State{Turn: *t, Phase: r.phase, Retrieved: true, Blocks: blocks}
 
@@ -307,10 +331,83 @@ func (r *run) end(ctx context.Context, finish llm.Finish, err error) {
 		r.s.Log.Error("store the end of a turn", "turn", t.ID[:8], "err", storeErr)
 		last.Status, last.Failure = Failed, FailInternal
 	} else if !ended {
-		// Somebody else ended it: the conversation was deleted or the lease lost.
+		// Somebody else ended it: the conversation was deleted or has gone on.
 		last.Status = Interrupted
 	}
+	r.finishRecord(store)
 	r.s.hub.Finish(t.ID, last)
+}
+
+// conclude sets what is stored of the turn's end and returns its last blocks. Text
+// that cannot be rendered is dropped: nobody could open its conversation.
+func (r *run) conclude(ctx context.Context, finish llm.Finish, err error) (blocks []markdown.Block) {
+	now := db.Now()
+	t := &r.turn
+	t.FinishedAt = &now
+	defer func() {
+		if p := recover(); p != nil {
+			r.s.Log.Error("conclude a turn", "turn", t.ID[:8], "panic", p, "stack", string(debug.Stack()))
+			t.Status, t.Failure, t.Refused, t.CutOff = Failed, FailInternal, false, false
+			t.Text, t.FinalText, blocks = "", "", nil
+		}
+	}()
+	blocks = r.show(true)
+	t.Text = r.soFar()
+	t.Status = Done
+	t.CutOff = finish == llm.FinishLength
+	if err != nil {
+		t.Status, t.Failure = ending(context.Cause(ctx), err)
+	}
+	if t.Status == Done && finish == llm.FinishEmpty && len(t.Sources) > 0 && r.model.Name() != llm.OfflineName {
+		// A model that thought until its budget ran out and said nothing has not
+		// refused: asking again can help.
+		t.Status, t.Failure = Failed, FailUnavailable
+	}
+	options := r.s.markdownOptions(t, r.before)
+	r.found = t.Sources
+	switch {
+	case t.Status == Done && !t.CutOff && !r.reachedClient() && (len(t.Sources) == 0 || strings.TrimSpace(t.Text) == ""):
+		t.Refused = true
+		t.Nearest = r.nearest(ctx)
+		t.Text = r.noAnswer()
+		t.FinalText, t.Sources = t.Text, nil
+		blocks, _ = markdown.Render(t.Text, r.s.markdownOptions(t, r.before))
+	case r.unsupported(): // stopped or failed before anything supported the text
+		t.Text, blocks = "", nil
+	default:
+		t.Sources = numberSources(t.Sources, r.stream.Cited(), r.before)
+		r.grounds.ground(t.Text, options, t.Sources, nil)
+		t.FinalText = markdown.Renumber(t.Text, options)
+		r.found = t.Sources
+	}
+	return blocks
+}
+
+// reachedClient reports whether somebody who watches the answer grow has seen text.
+func (r *run) reachedClient() bool { return r.turn.Delivery == Stream && r.published }
+
+// groundCards sets what the sources' cards show while the text grows: a card that
+// is on the page does not change any more.
+func (r *run) groundCards(sources []Source) {
+	want := map[string]bool{}
+	for _, s := range sources {
+		if _, ok := r.shown[s.Key]; s.Final > 0 && !ok {
+			want[s.Key] = true
+		}
+	}
+	if len(want) > 0 {
+		r.grounds.ground(r.stream.Text(), r.s.markdownOptions(&r.turn, r.before), sources, want)
+	}
+	for i, s := range sources {
+		switch first, ok := r.shown[s.Key]; {
+		case s.Final == 0:
+			sources[i].Citations = nil
+		case ok:
+			sources[i].Citations = first
+		case len(s.Citations) > 0:
+			r.shown[s.Key] = s.Citations
+		}
+	}
 }
 
 // ending maps the cause of a run's end to what is stored and shown.

@@ -22,39 +22,97 @@ const chunksPerSource = 4
 
 // retrieve searches the agent's index as the asking visitor and adds what it
 // finds to the turn's sources. It returns the numbers it touched.
-func (r *run) retrieve(ctx context.Context, query string) ([]int, error) {
+func (r *run) retrieve(ctx context.Context, query, before string) ([]int, error) {
 	r.setPhase(Searching)
-	before := "" // what a follow-up may lean on
-	if n := len(r.earlier); n > 0 {
-		before = r.earlier[n-1].Question
-	}
+	step := r.begin(StepSearch, "search", query)
 	hits, err := r.s.Search.Search(ctx, search.Query{
 		Text: query, Before: before, Index: r.index, Lang: r.turn.Lang, Who: r.who, ForAnswers: true,
 		Limit: r.agent.MaxResults * chunksPerSource, MinScore: r.agent.MinScore,
 	})
 	if err != nil {
+		step.Error = err.Error()
+		step.end()
 		return nil, fmt.Errorf("search: %w", err)
 	}
+	hits = r.rerank(ctx, query, hits)
 	touched, err := r.merge(ctx, hits)
 	r.retrieved = true
+	for _, h := range hits {
+		step.Hits = append(step.Hits, r.stepHit(h))
+	}
+	step.end()
 	return touched, err
+}
+
+// rerank puts hits into the order that the rerank endpoint gives them, if there is
+// one; when it fails they stay as they are.
+func (r *run) rerank(ctx context.Context, query string, hits []search.Hit) []search.Hit {
+	if r.s.Rerank == nil || len(hits) < 2 {
+		return hits
+	}
+	texts := make([]string, len(hits))
+	for i, h := range hits {
+		texts[i] = strings.TrimSpace(h.Title + "\n" + h.Heading + "\n" + h.Text)
+	}
+	step := r.begin(StepRerank, "rerank", query)
+	defer step.end()
+	order, err := r.s.Rerank.Order(ctx, query, texts)
+	if err != nil {
+		step.Error = err.Error()
+		r.s.Log.Warn("rerank", "turn", r.turn.ID[:8], "err", err)
+		return hits
+	}
+	out := make([]search.Hit, len(order))
+	for i, at := range order {
+		out[i] = hits[at]
+	}
+	return out
+}
+
+// load reads entities as the visitor may see them now: the index may lag. Each
+// comes in the visitor's language when it has that, else in the one it was found in.
+func (r *run) load(ctx context.Context, found map[content.Ref]string) (map[content.Ref]content.Item, error) {
+	refs := make([]content.Ref, 0, len(found))
+	for ref := range found {
+		refs = append(refs, ref)
+	}
+	items, err := r.s.Content.LoadMany(ctx, r.who, refs, r.turn.Lang)
+	if err != nil {
+		return nil, fmt.Errorf("load sources: %w", err)
+	}
+	other := map[string][]content.Ref{} // by language found in
+	for ref, it := range items {
+		if lang := found[ref]; lang != "" && it.Lang != r.turn.Lang && it.Lang != lang {
+			other[lang] = append(other[lang], ref)
+		}
+	}
+	for lang, refs := range other {
+		more, err := r.s.Content.LoadMany(ctx, r.who, refs, lang)
+		if err != nil {
+			return nil, fmt.Errorf("load sources: %w", err)
+		}
+		for ref, it := range more {
+			items[ref] = it
+		}
+	}
+	return items, nil
 }
 
 // merge adds hits to the turn's sources. An entity that has a number keeps it;
 // the cap counts distinct new entities and skips what is over it, so that more
 // passages of entities already in are not lost.
 func (r *run) merge(ctx context.Context, hits []search.Hit) ([]int, error) {
-	refs := make([]content.Ref, len(hits))
-	for i, h := range hits {
-		refs[i] = h.Ref
+	found := map[content.Ref]string{}
+	for _, h := range hits {
+		if _, ok := found[h.Ref]; !ok {
+			found[h.Ref] = h.Lang
+		}
 	}
-	// The index may lag: what the visitor may see is decided on the content itself.
-	items, err := r.s.Content.LoadMany(ctx, r.who, refs, r.turn.Lang)
+	items, err := r.load(ctx, found)
 	if err != nil {
-		return nil, fmt.Errorf("load sources: %w", err)
+		return nil, err
 	}
 	sources := slices.Clone(r.turn.Sources)
-	passages := map[int][]search.Hit{}
 	var touched []int
 	added := 0
 	for _, h := range hits {
@@ -62,71 +120,202 @@ func (r *run) merge(ctx context.Context, hits []search.Hit) ([]int, error) {
 		if !ok {
 			continue
 		}
-		key := h.Ref.Type + ":" + h.Ref.ID
-		i := slices.IndexFunc(sources, func(s Source) bool { return s.Key == key })
-		if i < 0 {
-			if added == r.agent.MaxResults {
-				continue
-			}
+		i := slices.IndexFunc(sources, func(s Source) bool { return s.Key == keyOf(h.Ref) })
+		switch {
+		case i < 0 && added == r.agent.MaxResults:
+			continue
+		case i < 0:
 			added++
-			sources = append(sources, Source{
-				Number: len(sources) + 1, Key: key, Ref: h.Ref, Lang: item.Lang, Title: item.Title, Path: item.Path,
-				External: external(item.Fields.Text(content.FieldSource)),
-				Where:    r.where(ctx, item), Anchor: h.Anchor, Date: isoDate(item.Date), Passage: h.Text, Score: h.Score,
-			})
+			s := r.source(ctx, item, len(sources)+1)
+			s.Anchor, s.Passage, s.Score, s.FoundLang, s.FoundPath = h.Anchor, h.Text, h.Score, h.Lang, h.Path
+			sources = append(sources, s)
 			i = len(sources) - 1
+		case h.Lang != sources[i].FoundLang && !sources[i].listed():
+			continue // the same words in another language
 		}
-		n := sources[i].Number
-		if !strings.Contains(sources[i].Body, h.Text) {
-			passages[n] = append(passages[n], h)
-		}
-		if !slices.Contains(touched, n) {
+		sources[i].add(h)
+		if n := sources[i].Number; !slices.Contains(touched, n) {
 			touched = append(touched, n)
 		}
-	}
-	for i := range sources {
-		found := passages[sources[i].Number]
-		if len(found) == 0 {
-			continue
-		}
-		// In the order of the page, so that the model reads them as one text.
-		slices.SortStableFunc(found, func(a, b search.Hit) int { return a.Start - b.Start })
-		var b strings.Builder
-		b.WriteString(sources[i].Body)
-		for _, h := range found {
-			if b.Len() > 0 {
-				b.WriteString("\n\n")
-			}
-			if h.Heading != "" && h.Heading != sources[i].Title {
-				b.WriteString("## " + h.Heading + "\n\n")
-			}
-			b.WriteString(h.Text)
-		}
-		sources[i].Body = b.String()
 	}
 	// Snapshots share the old slice with watchers, so it is replaced, not changed.
 	r.turn.Sources = sources
 	return touched, nil
 }
 
+// add puts a passage where it stands on its page, unless it is there.
+func (s *Source) add(h search.Hit) {
+	p := Passage{Text: h.Text, Heading: h.Heading, Anchor: h.Anchor, Start: h.Start}
+	if s.listed() { // a search says more than a list
+		s.Passages, s.Passage, s.Anchor = nil, h.Text, h.Anchor
+		s.FoundLang, s.FoundPath, s.Score = h.Lang, h.Path, h.Score
+	}
+	if slices.ContainsFunc(s.Passages, func(q Passage) bool { return q.Text == p.Text || strings.Contains(q.Text, p.Text) }) {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(s.Passages, p, func(a, b Passage) int {
+		if a.Start <= b.Start {
+			return -1
+		}
+		return 1
+	})
+	s.Passages = slices.Insert(slices.Clone(s.Passages), at, p)
+}
+
+// listed reports whether a source comes from a list alone.
+func (s *Source) listed() bool { return len(s.Passages) == 1 && s.Passages[0].Start < 0 }
+
+func keyOf(ref content.Ref) string { return ref.Type + ":" + ref.ID }
+
+// source is an entity under its number, without passages yet.
+func (r *run) source(ctx context.Context, item content.Item, number int) Source {
+	return Source{
+		Number: number, Key: keyOf(item.Ref), Ref: item.Ref, Lang: item.Lang, Title: item.Title, Path: item.Path,
+		External: external(item.Fields.Text(content.FieldSource)), Where: r.where(ctx, item), Date: isoDate(item.Date),
+	}
+}
+
+// list adds what a listing tool names to the turn's sources: all of it, whatever
+// it scores, as one line each.
+func (r *run) list(ctx context.Context, output any) ([]int, error) {
+	rows, err := listedRows(output)
+	if err != nil {
+		return nil, err
+	}
+	rows = rows[:min(len(rows), tool.ListLimit)]
+	found := map[content.Ref]string{}
+	for _, row := range rows {
+		found[content.Ref{Type: row.EntityType, ID: row.EntityID}] = row.Lang
+	}
+	items, err := r.load(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	sources := slices.Clone(r.turn.Sources)
+	var touched []int
+	for _, row := range rows {
+		item, ok := items[content.Ref{Type: row.EntityType, ID: row.EntityID}]
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(sources, func(s Source) bool { return s.Key == keyOf(item.Ref) })
+		if i < 0 {
+			s := r.source(ctx, item, len(sources)+1)
+			s.Passage = rowLine(item, row)
+			s.Passages = Passages{{Text: s.Passage, Start: -1}}
+			s.FoundLang, s.FoundPath, s.Score = item.Lang, item.Path, 1
+			sources = append(sources, s)
+			i = len(sources) - 1
+		}
+		if n := sources[i].Number; !slices.Contains(touched, n) {
+			touched = append(touched, n)
+		}
+	}
+	r.turn.Sources = sources
+	r.retrieved = true
+	return touched, nil
+}
+
+// listedRows reads the output of a listing tool, in either of two shapes: rows, or
+// entities in outputs.results with the reference under _metadata.
+func listedRows(output any) ([]tool.Row, error) {
+	data, err := json.Marshal(output)
+	if err != nil {
+		return nil, fmt.Errorf("output of a listing tool: %w", err)
+	}
+	var rows []tool.Row
+	if json.Unmarshal(data, &rows) == nil {
+		return withReference(rows), nil
+	}
+	var wrapped struct {
+		Results []tool.Row `json:"results"`
+		Outputs struct {
+			Results []map[string]any `json:"results"`
+		} `json:"outputs"`
+	}
+	if err := json.Unmarshal(data, &wrapped); err != nil {
+		return nil, fmt.Errorf("output of a listing tool: %w", err)
+	}
+	rows = wrapped.Results
+	for _, entity := range wrapped.Outputs.Results {
+		about, _ := entity["_metadata"].(map[string]any)
+		row := tool.Row{Fields: map[string]string{}}
+		row.EntityType, _ = about["type"].(string)
+		row.EntityID = fieldText(about["id"])
+		row.Lang, _ = about["langcode"].(string)
+		for name, v := range entity {
+			if text := fieldText(v); text != "" && !strings.HasPrefix(name, "_") {
+				row.Fields[name] = text
+			}
+		}
+		rows = append(rows, row)
+	}
+	return withReference(rows), nil
+}
+
+func withReference(rows []tool.Row) []tool.Row {
+	return slices.DeleteFunc(rows, func(r tool.Row) bool { return r.EntityType == "" || r.EntityID == "" })
+}
+
+// fieldText is a simple value as text, "" for others.
+func fieldText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return strings.Join(strings.Fields(v), " ")
+	case float64, bool:
+		return fmt.Sprint(v)
+	case []any:
+		var parts []string
+		for _, x := range v {
+			if text := fieldText(x); text != "" {
+				parts = append(parts, text)
+			}
+		}
+		return strings.Join(parts, ", ")
+	}
+	return ""
+}
+
+// rowLine is a listed entity in one line: what it says, or its label with the
+// values that tell it from others of that name.
+func rowLine(item content.Item, row tool.Row) string {
+	if text := strings.Join(strings.Fields(row.Content), " "); text != "" {
+		return text
+	}
+	var names, parts []string
+	for name, value := range row.Fields {
+		if value = strings.TrimSpace(value); value != "" && value != item.Title {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		parts = append(parts, name+": "+row.Fields[name])
+	}
+	if len(parts) == 0 {
+		return item.Title
+	}
+	return item.Title + " (" + strings.Join(parts, "; ") + ")"
+}
+
 // hold takes the last turn's sources over, for a follow-up whose model does not
 // search; access is checked again.
 func (r *run) hold(ctx context.Context) error {
 	last := r.earlier[len(r.earlier)-1].Sources
-	refs := make([]content.Ref, len(last))
-	for i, s := range last {
-		refs[i] = s.Ref
+	found := map[content.Ref]string{}
+	for _, s := range last {
+		found[s.Ref] = s.Lang
 	}
-	items, err := r.s.Content.LoadMany(ctx, r.who, refs, r.turn.Lang)
+	items, err := r.load(ctx, found)
 	if err != nil {
-		return fmt.Errorf("load held sources: %w", err)
+		return fmt.Errorf("held sources: %w", err)
 	}
 	var held []Source
 	for _, s := range last {
 		if _, ok := items[s.Ref]; !ok {
 			continue
 		}
-		s.Number, s.Final, s.Running = len(held)+1, 0, 0
+		s.Number, s.Final, s.Running, s.Citations = len(held)+1, 0, 0, nil
 		held = append(held, s)
 	}
 	r.turn.Sources = held
@@ -137,7 +326,7 @@ func (r *run) hold(ctx context.Context) error {
 func (r *run) where(ctx context.Context, item content.Item) string {
 	above, err := r.s.Content.Ancestors(ctx, r.who, item)
 	if err != nil { // the place is an ornament: a source without one is still a source
-		r.s.Log.Warn("place of a source", "err", err)
+		r.s.Log.Warn("place of a source", "turn", r.turn.ID[:8], "err", err)
 		return ""
 	}
 	var titles []string
@@ -168,47 +357,56 @@ func external(address string) string {
 	return u.String()
 }
 
-// searchTool lets the model look for more. The index is the agent's: no argument
-// names one, so no text can redirect it.
-func (r *run) searchTool() tool.Tool {
-	return tool.Tool{
-		Name:  "search",
-		Label: "Search the site",
-		Description: "Searches this site's pages and returns numbered sources to answer from. " +
-			"Use it when the sources you have do not answer the question. Ask with a complete, standalone query.",
-		Class: tool.Read,
-		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string",` +
-			`"description":"What to look for, in words that the pages would use"}},"required":["query"],"additionalProperties":false}`),
-		Run: func(ctx context.Context, args json.RawMessage) (tool.Result, error) {
-			var in struct {
-				Query string `json:"query"`
-			}
-			if err := tool.Decode(args, &in); err != nil {
-				return tool.Result{}, err
-			}
-			query := strings.TrimSpace(in.Query)
-			if query == "" {
-				return tool.Result{}, &tool.ArgumentError{Reason: "query is empty"}
-			}
-			if runes := []rune(query); len(runes) > r.agent.QuestionLimit {
-				query = string(runes[:r.agent.QuestionLimit])
-			}
-			touched, err := r.retrieve(ctx, query)
-			if err != nil {
-				return tool.Result{}, err
-			}
-			if len(touched) == 0 {
-				return tool.Result{Text: "The search found nothing."}, nil
-			}
-			var found []Source
-			for _, s := range r.turn.Sources {
-				if slices.Contains(touched, s.Number) {
-					found = append(found, s)
-				}
-			}
-			return tool.Result{Text: "Found:\n" + llm.FormatSources(promptSources(found))}, nil
-		},
+// nearestPages are how many pages a refusal offers.
+const nearestPages = 3
+
+// nearest are the pages that come nearest to a question that has no answer: those
+// that were found, else what a search without a floor finds.
+func (r *run) nearest(ctx context.Context) Links {
+	var out Links
+	for _, s := range r.turn.Sources {
+		if s.Path != "" && len(out) < nearestPages {
+			out = append(out, Link{Title: s.Title, Path: s.Path, Where: s.Where})
+		}
 	}
+	if len(out) > 0 {
+		return out
+	}
+	hits, err := r.s.Search.Search(ctx, search.Query{Text: r.turn.Question, Index: r.index, Lang: r.turn.Lang, Who: r.who,
+		ForAnswers: true, Limit: nearestPages * chunksPerSource})
+	if err != nil {
+		r.s.Log.Warn("nearest pages", "turn", r.turn.ID[:8], "err", err)
+		return nil
+	}
+	found := map[content.Ref]string{}
+	for _, h := range hits {
+		found[h.Ref] = h.Lang
+	}
+	items, err := r.load(ctx, found)
+	if err != nil {
+		r.s.Log.Warn("nearest pages", "turn", r.turn.ID[:8], "err", err)
+		return nil
+	}
+	for _, h := range hits {
+		it, ok := items[h.Ref]
+		if ok && it.Path != "" && len(out) < nearestPages && !slices.ContainsFunc(out, func(l Link) bool { return l.Path == it.Path }) {
+			out = append(out, Link{Title: it.Title, Path: it.Path, Where: r.where(ctx, it)})
+		}
+	}
+	return out
+}
+
+// promptSources are sources in the form the model reads.
+func promptSources(sources []Source) []llm.Source {
+	out := make([]llm.Source, len(sources))
+	for i, s := range sources {
+		lang := s.FoundLang
+		if lang == "" {
+			lang = s.Lang
+		}
+		out[i] = llm.Source{Number: s.Number, Title: s.Title, Where: s.Where, Lang: lang, Date: s.Date, Text: s.Body()}
+	}
+	return out
 }
 
 // markdownOptions are how a turn's text becomes blocks.

@@ -11,8 +11,11 @@ import (
 	"docent/db"
 )
 
-const turnColumns = `id, conversation_id, number, question, lang, status, refused, cut_off, text, final_text,
-	failure, model, prompt_tokens, completion_tokens, created_at, finished_at`
+const turnColumns = `id, conversation_id, number, question, lang, page, delivery, log_id, trace_id, status, refused, cut_off,
+	nearest, text, final_text, failure, model, prompt_tokens, completion_tokens, created_at, finished_at,
+	(select c.agent from conversations c where c.id = turns.conversation_id) as agent,
+	coalesce((select f.rating from answer_feedback f where f.turn_id = turns.id), '') as rating,
+	exists (select 1 from answer_feedback f where f.turn_id = turns.id and (f.reasons <> '[]' or f.comment <> '')) as explained`
 
 func findConversation(ctx context.Context, d *db.DB, id string) (Conversation, error) {
 	var c Conversation
@@ -55,10 +58,10 @@ func insertTurn(ctx context.Context, d *db.DB, t *Turn, idempotency, owner strin
 	if err := d.Get(ctx, &t.Number, "select coalesce(max(number), 0) + 1 from turns where conversation_id = ?", t.ConversationID); err != nil {
 		return err
 	}
-	_, err := d.Exec(ctx, `insert into turns (id, conversation_id, number, question, lang, status, model, idempotency_key,
-			owner, lease_until, created_at)
-		values (?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)`,
-		t.ID, t.ConversationID, t.Number, t.Question, t.Lang, t.Model, key, owner, lease, t.CreatedAt)
+	_, err := d.Exec(ctx, `insert into turns (id, conversation_id, number, question, lang, page, delivery, log_id, trace_id,
+			status, model, idempotency_key, owner, lease_until, created_at)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)`,
+		t.ID, t.ConversationID, t.Number, t.Question, t.Lang, t.Page, t.Delivery, t.LogID, t.TraceID, t.Model, key, owner, lease, t.CreatedAt)
 	return err
 }
 
@@ -101,7 +104,7 @@ func loadSources(ctx context.Context, d *db.DB, turns []Turn) error {
 		byID[turns[i].ID] = &turns[i]
 	}
 	query, args, err := db.In(`select turn_id, number, key, entity_type, entity_id, lang, title, path, location, external,
-			anchor, date, passage, body, score, final, running
+			anchor, date, passage, passages, found_lang, found_path, citations, score, final, running
 		from turn_sources where turn_id in (?) order by turn_id, number`, ids)
 	if err != nil {
 		return err
@@ -135,21 +138,23 @@ func saveSources(ctx context.Context, d *db.DB, turnID string, sources []Source)
 		var args []any
 		for _, s := range sources {
 			args = append(args, turnID, s.Number, s.Key, s.Ref.Type, s.Ref.ID, s.Lang, s.Title, s.Path, s.Where, s.External,
-				s.Anchor, s.Date, s.Passage, s.Body, s.Score, s.Final, s.Running)
+				s.Anchor, s.Date, s.Passage, s.Passages, s.FoundLang, s.FoundPath, s.Citations, s.Score, s.Final, s.Running)
 		}
-		row := "(" + strings.Repeat("?, ", 16) + "?)"
+		row := "(" + strings.Repeat("?, ", 19) + "?)"
 		_, err := tx.Exec(ctx, `insert into turn_sources (turn_id, number, key, entity_type, entity_id, lang, title, path, location,
-			external, anchor, date, passage, body, score, final, running) values `+strings.Repeat(row+", ", len(sources)-1)+row, args...)
+			external, anchor, date, passage, passages, found_lang, found_path, citations, score, final, running) values `+strings.Repeat(row+", ", len(sources)-1)+row, args...)
 		return err
 	})
 }
 
 // saveProgress keeps the text so far and renews the lease. It reports whether the
-// turn is still this owner's to write and whether somebody asked to stop it.
+// turn is still this owner's to write and whether somebody asked to stop it. A turn
+// that was taken for interrupted, because its owner could not reach the database
+// for a while, runs on.
 func saveProgress(ctx context.Context, d *db.DB, turnID, owner, text string, lease time.Time) (ours, stop bool, err error) {
-	err = d.Get(ctx, &stop, `update turns set text = ?, lease_until = ? where id = ? and owner = ? and status = 'running'
-		returning stop_requested`, text, lease, turnID, owner)
-	if errors.Is(err, db.ErrNotFound) {
+	err = d.Get(ctx, &stop, `update turns set text = ?, lease_until = ?, status = 'running', finished_at = null
+		where id = ? and owner = ? and status in ('running', 'interrupted') returning stop_requested`, text, lease, turnID, owner)
+	if errors.Is(err, db.ErrNotFound) || db.IsUnique(err) { // unique: the conversation has gone on
 		return false, false, nil
 	}
 	return err == nil, stop, err
@@ -165,10 +170,10 @@ func requestStop(ctx context.Context, d *db.DB, turnID string) error {
 func finishTurn(ctx context.Context, d *db.DB, t Turn, owner string) (bool, error) {
 	ended := false
 	err := d.InTx(ctx, func(tx *db.DB) error {
-		n, err := tx.Exec(ctx, `update turns set status = ?, refused = ?, cut_off = ?, text = ?, final_text = ?, failure = ?,
+		n, err := tx.Exec(ctx, `update turns set status = ?, refused = ?, cut_off = ?, nearest = ?, text = ?, final_text = ?, failure = ?,
 				prompt_tokens = ?, completion_tokens = ?, finished_at = ?, lease_until = null
-			where id = ? and owner = ? and status = 'running'`,
-			t.Status, t.Refused, t.CutOff, t.Text, t.FinalText, t.Failure,
+			where id = ? and owner = ? and status in ('running', 'interrupted')`,
+			t.Status, t.Refused, t.CutOff, t.Nearest, t.Text, t.FinalText, t.Failure,
 			t.PromptTokens, t.CompletionTokens, t.FinishedAt, t.ID, owner)
 		if err != nil || n == 0 {
 			return err
@@ -192,9 +197,8 @@ func interruptOf(ctx context.Context, d *db.DB, owner string) (int64, error) {
 		where status = 'running' and owner = ?`, db.Now(), owner)
 }
 
-// interruptExpired ends the turns whose lease was not renewed.
-func interruptExpired(ctx context.Context, d *db.DB) (int64, error) {
-	now := db.Now()
+// interruptExpired ends the turns of other owners whose lease ended before now.
+func interruptExpired(ctx context.Context, d *db.DB, owner string, now time.Time) (int64, error) {
 	return d.Exec(ctx, `update turns set status = 'interrupted', finished_at = ?, lease_until = null
-		where status = 'running' and lease_until < ?`, now, now)
+		where status = 'running' and owner <> ? and lease_until < ?`, now, owner, now)
 }

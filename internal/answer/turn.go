@@ -27,6 +27,11 @@ const (
 	QuestionTooLong Reason = "the question is too long"
 	KeyTooLong      Reason = "the idempotency key is too long"
 	AgentUnknown    Reason = "there is no such agent"
+	RatingUnknown   Reason = "the rating is none of the words for yes and no"
+	ReasonUnknown   Reason = "the reason is none of those offered"
+	CommentTooLong  Reason = "the comment is too long"
+	TurnUnknown     Reason = "the turn's number must be 1 or more"
+	TurnUnfinished  Reason = "the turn is still being answered"
 )
 
 // An InvalidError is a request that cannot be taken as it is.
@@ -49,9 +54,25 @@ func (e *UnusableError) Error() string { return "agent " + e.Agent + ": " + e.Re
 // A LimitError refuses work that there is no room for now.
 type LimitError struct {
 	RetryAfter time.Duration
+	Today      bool // the agent has answered all it may today
 }
 
-func (e *LimitError) Error() string { return "too many questions at once" }
+func (e *LimitError) Error() string {
+	if e.Today {
+		return "the agent has answered all it may today"
+	}
+	return "too many questions at once"
+}
+
+// Delivery is how the client that asked gets the answer.
+type Delivery string
+
+// The deliveries. An answer asked for whole is judged before anybody sees it; of
+// a stream, what is on the page stays there.
+const (
+	Whole  Delivery = "whole" // also a form's page
+	Stream Delivery = "stream"
+)
 
 // Status of a turn.
 type Status string
@@ -99,25 +120,33 @@ type Conversation struct {
 
 // A Turn is one question with its answer.
 type Turn struct {
-	ID             string  `db:"id"`
-	ConversationID string  `db:"conversation_id"`
-	Number         int     `db:"number"` // counts from 1 in its conversation
-	Question       string  `db:"question"`
-	Lang           string  `db:"lang"`
-	Status         Status  `db:"status"`
-	Refused        bool    `db:"refused"`    // the text is the no-answer message
-	CutOff         bool    `db:"cut_off"`    // the model reached its length limit
-	Text           string  `db:"text"`       // Markdown with the model's own numbers
-	FinalText      string  `db:"final_text"` // with the turn's final numbers, set at the end
-	Failure        Failure `db:"failure"`
-	Model          string  `db:"model"`
+	ID             string   `db:"id"`
+	ConversationID string   `db:"conversation_id"`
+	Agent          string   `db:"agent"`  // of its conversation
+	Number         int      `db:"number"` // counts from 1 in its conversation
+	Question       string   `db:"question"`
+	Lang           string   `db:"lang"`
+	Page           string   `db:"page"` // path of the page it was asked on, when known
+	Delivery       Delivery `db:"delivery"`
+	LogID          string   `db:"log_id"`   // its [Record]
+	TraceID        string   `db:"trace_id"` // W3C, for traces elsewhere
+	Status         Status   `db:"status"`
+	Refused        bool     `db:"refused"`    // the text is the no-answer message
+	CutOff         bool     `db:"cut_off"`    // the model reached its length limit
+	Text           string   `db:"text"`       // Markdown with the model's own numbers
+	FinalText      string   `db:"final_text"` // with the turn's final numbers, set at the end
+	Nearest        Links    `db:"nearest"`    // refused: the pages that come nearest
+	Failure        Failure  `db:"failure"`
+	Model          string   `db:"model"`
 
 	PromptTokens     int        `db:"prompt_tokens"`
 	CompletionTokens int        `db:"completion_tokens"`
 	CreatedAt        time.Time  `db:"created_at"`
 	FinishedAt       *time.Time `db:"finished_at"`
 
-	Sources []Source `db:"-"` // by Number
+	Sources   []Source `db:"-"`         // by Number
+	Rating    Rating   `db:"rating"`    // the visitor's vote so far
+	Explained bool     `db:"explained"` // the vote came with reasons or a comment
 }
 
 // A Source is an entity shown to the model, with the numbers it has. In the
@@ -128,18 +157,21 @@ type Source struct {
 	Number      int    `db:"number"`
 	Key         string `db:"key"` // identity on the running list
 	content.Ref `db:"-"`
-	Lang        string  `db:"lang"`
-	Title       string  `db:"title"`
-	Path        string  `db:"path"`
-	Where       string  `db:"location"` // on the site: "Visit / Prices"
-	External    string  `db:"external"` // address of the original, when the page only points to it
-	Anchor      string  `db:"anchor"`
-	Date        string  `db:"date"`    // of the page, ISO
-	Passage     string  `db:"passage"` // the best one, for people
-	Body        string  `db:"body"`    // all passages, as the model reads them
-	Score       float64 `db:"score"`   // 0 to 1
-	Final       int     `db:"final"`
-	Running     int     `db:"running"`
+	Lang        string    `db:"lang"`
+	Title       string    `db:"title"`
+	Path        string    `db:"path"`
+	Where       string    `db:"location"` // on the site: "Visit / Prices"
+	External    string    `db:"external"` // address of the original, when the page only points to it
+	Anchor      string    `db:"anchor"`
+	Date        string    `db:"date"`       // of the page, ISO
+	Passage     string    `db:"passage"`    // the best one, for people
+	Passages    Passages  `db:"passages"`   // all that the model reads, in the order of the page
+	FoundLang   string    `db:"found_lang"` // language of the passages, which the title need not have
+	FoundPath   string    `db:"found_path"` // page of the passages
+	Citations   Citations `db:"citations"`  // one for each marker in the text
+	Score       float64   `db:"score"`      // 0 to 1
+	Final       int       `db:"final"`
+	Running     int       `db:"running"`
 }
 
 // A State is everything a watcher can see of a turn at one moment.

@@ -99,7 +99,15 @@ func (s *Service) state(ctx context.Context, t Turn) (State, error) {
 	if i < 0 {
 		return State{}, ErrNotFound
 	}
-	return s.states(turns[:i+1])[i], nil
+	return s.newest(turns[i], s.numberedBy(turns[:i])), nil
+}
+
+// newest is what is live of a turn here, or its stored state.
+func (s *Service) newest(t Turn, numbered []string) State {
+	if st, ok := s.hub.Newest(t.ID); ok {
+		return st
+	}
+	return s.rendered(t, numbered)
 }
 
 // states renders a conversation's stored turns, or takes what is live of them.
@@ -107,24 +115,40 @@ func (s *Service) states(turns []Turn) []State {
 	out := make([]State, len(turns))
 	var numbered []string
 	for i, t := range turns {
-		st, ok := s.hub.Newest(t.ID)
-		if !ok {
-			st = s.rendered(t, numbered)
-		}
-		out[i] = st
-		numbered = appendNumbered(numbered, st.Sources)
+		out[i] = s.newest(t, numbered)
+		numbered = appendNumbered(numbered, out[i].Sources)
 	}
 	return out
 }
 
+// numberedBy are the keys on the running list after these turns. Only those whose
+// numbers were not stored are rendered for it.
+func (s *Service) numberedBy(turns []Turn) []string {
+	var numbered []string
+	for _, t := range turns {
+		sources := t.Sources
+		if !t.numbersStored() {
+			sources = s.newest(t, numbered).Sources
+		}
+		numbered = appendNumbered(numbered, sources)
+	}
+	return numbered
+}
+
+// numbersStored reports whether the turn ended in the hands of its process, which
+// then stored its numbers.
+func (t Turn) numbersStored() bool { return t.Status != Running && t.Status != Interrupted }
+
 // rendered is the state of a turn that is not live here.
 func (s *Service) rendered(t Turn, numbered []string) State {
 	st := State{Turn: t, Phase: Writing, Retrieved: true}
-	blocks, cited := markdown.Render(t.Text, s.markdownOptions(&t, numbered))
-	st.Blocks = blocks
-	if t.Status == Interrupted || t.Status == Running {
-		// Its numbers were not stored: its process ended first, or is another one.
-		st.Sources = numberSources(t.Sources, cited, numbered)
+	// What another process is still writing is not final: its last block may grow,
+	// and half a marker at its end is held back.
+	stream := markdown.NewStream(s.markdownOptions(&t, numbered))
+	stream.Write(t.Text)
+	st.Blocks = stream.Render(t.Status != Running)
+	if !t.numbersStored() {
+		st.Sources = numberSources(t.Sources, stream.Cited(), numbered)
 	}
 	return st
 }

@@ -30,9 +30,11 @@ type Tool struct {
 	Run         func(ctx context.Context, args json.RawMessage) (Result, error)
 }
 
-// A Result is what a run gave: the text the model reads.
+// A Result is what a run gave: the text the model reads and, of tools that list or
+// find entities, which ones.
 type Result struct {
-	Text string
+	Text   string
+	Output any // as JSON: rows, as [Row] writes them or as other systems do
 }
 
 // Spec is the tool as a model's request names it.

@@ -14,9 +14,14 @@ create table turns (
     number            integer not null check (number > 0),
     question          text not null,
     lang              text not null,
+    page              text not null default '', -- where it was asked
+    delivery          text not null default 'whole' check (delivery in ('whole', 'stream')),
+    log_id            text not null default '', -- its record in answer_log
+    trace_id          text not null default '',
     status            text not null check (status in ('running', 'done', 'stopped', 'interrupted', 'failed')),
     refused           boolean not null default false, -- text is the no-answer message
     cut_off           boolean not null default false, -- the model ran out of its length
+    nearest           text not null default '[]', -- of a refused turn: JSON of the pages that come nearest
     text              text not null default '', -- Markdown with the model's own numbers
     final_text        text not null default '', -- with the turn's final numbers
     failure           text not null default '' check (failure in ('', 'internal', 'model_busy', 'model_unavailable', 'model_refused_key', 'too_long', 'timeout')),
@@ -51,8 +56,11 @@ create table turn_sources (
     external    text not null default '', -- address of the original when the page only points to it
     anchor      text not null default '', -- of the nearest heading
     date        text not null default '', -- of the page, ISO
-    passage     text not null default '',
-    body        text not null default '', -- all passages, as the model read them
+    passage     text not null default '', -- the best one, for people
+    passages    text not null default '[]', -- JSON: all that the model read, in the order of the page
+    found_lang  text not null default '', -- language of the passages
+    found_path  text not null default '', -- page of the passages
+    citations   text not null default '[]', -- JSON: for each marker the words it rests on
     score       double precision not null default 0,
     final       integer not null default 0, -- number in the final text; 0: not cited
     running     integer not null default 0, -- number on the reader's list; 0: not cited

