@@ -123,6 +123,7 @@ func (d *DB) ext() sqlx.ExtContext {
 // Exec runs a statement and returns how many rows it touched: the verdict of a
 // conditional update.
 func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	counted(ctx)
 	res, err := d.ext().ExecContext(ctx, d.pool.Rebind(query), args...)
 	if err != nil {
 		return 0, err
@@ -133,6 +134,7 @@ func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error)
 // Get reads one row into dest, a pointer to a struct with db tags or to a single
 // value. Without a row it returns [ErrNotFound].
 func (d *DB) Get(ctx context.Context, dest any, query string, args ...any) error {
+	counted(ctx)
 	err := sqlx.GetContext(ctx, d.ext(), dest, d.pool.Rebind(query), args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound
@@ -142,12 +144,14 @@ func (d *DB) Get(ctx context.Context, dest any, query string, args ...any) error
 
 // Select reads all rows into dest, a pointer to a slice.
 func (d *DB) Select(ctx context.Context, dest any, query string, args ...any) error {
+	counted(ctx)
 	return sqlx.SelectContext(ctx, d.ext(), dest, d.pool.Rebind(query), args...)
 }
 
 // Query runs a query whose rows the caller walks and closes; for results too
 // large to hold.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sqlx.Rows, error) {
+	counted(ctx)
 	return d.ext().QueryxContext(ctx, d.pool.Rebind(query), args...)
 }
 
@@ -192,6 +196,18 @@ func IsUnique(err error) bool {
 		return e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 	}
 	return false
+}
+
+// Clock is the time by which several processes can agree on what is over:
+// PostgreSQL's own, since its clients' clocks differ; with SQLite all of them are
+// on one machine, whose clock it is.
+func (d *DB) Clock(ctx context.Context) (time.Time, error) {
+	if d.dialect == SQLite {
+		return Now(), nil
+	}
+	var t time.Time
+	err := d.Get(ctx, &t, "select clock_timestamp()")
+	return t.UTC().Truncate(time.Microsecond), err
 }
 
 // Now is the time as both databases keep it: UTC, whole microseconds.

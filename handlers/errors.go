@@ -44,6 +44,9 @@ type verdict struct {
 // judge maps errors to verdicts. What it does not know is internal, and its text
 // stays in the log.
 func judge(err error) verdict {
+	if e, ok := errors.AsType[*waitRefusal](err); ok {
+		return verdict{status: e.status, message: e.message, retryAfter: e.after}
+	}
 	if e, ok := errors.AsType[*refusal](err); ok {
 		return verdict{status: e.status, message: e.message}
 	}
@@ -89,6 +92,7 @@ func judge(err error) verdict {
 		{account.ErrBlocked, http.StatusForbidden, true},
 		{content.ErrConflict, http.StatusConflict, true},
 		{answer.ErrBusy, http.StatusConflict, false},
+		{answer.ErrFeedbackOff, http.StatusConflict, true},
 		{account.ErrLastAdministrator, http.StatusConflict, true},
 		{config.ErrRequired, http.StatusConflict, true},
 		{context.DeadlineExceeded, http.StatusServiceUnavailable, false},
@@ -172,8 +176,9 @@ func (h *Handlers) writeVerdict(c echo.Context, v verdict) error {
 	if v.status >= http.StatusInternalServerError {
 		p.RequestID = c.Response().Header().Get(echo.HeaderXRequestID)
 	}
-	if v.status == http.StatusNotFound {
-		p.SearchURL = h.languagePrefix(h.lang(c)) + "/search"
+	if v.status == http.StatusNotFound || v.status == http.StatusGone {
+		p.SearchURL = h.languagePrefix(h.lang(c)) + searchURL
+		p.Query, p.Nearest = h.nearest(c)
 	}
 	if v.status == http.StatusForbidden && h.account(c).IsAnonymous() {
 		p.LoginURL = loginURL(c)

@@ -18,6 +18,8 @@ import (
 	"docent/internal/answer"
 	"docent/internal/config"
 	"docent/internal/content"
+	"docent/internal/editing"
+	"docent/internal/job"
 	"docent/internal/search"
 )
 
@@ -27,17 +29,21 @@ type Deps struct {
 	Config         *config.Store
 	Accounts       *account.Service
 	Content        *content.Store
+	Editing        *editing.Store
 	Search         *search.Engine
 	Answers        *answer.Service
+	Jobs           *job.Queue
 	Log            *slog.Logger
 	BaseURL        *url.URL       // of the site as visitors see it; with https, cookies are for https only
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
+	ConfigWritable bool           // structure may be changed in the browser
 }
 
 // Handlers answers the requests of a site.
 type Handlers struct {
 	Deps
 	cookies *sessions.CookieStore
+	asked   buckets // questions by visitor
 	https   bool
 }
 

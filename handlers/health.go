@@ -8,6 +8,12 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// Addresses for whoever watches over the process.
+const (
+	healthURL = "/healthz"
+	readyURL  = "/readyz"
+)
+
 // healthy handles GET /healthz: the process answers.
 func (h *Handlers) healthy(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")

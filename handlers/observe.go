@@ -58,7 +58,13 @@ func loggedPath(c echo.Context) string {
 	if route := c.Path(); strings.Contains(route, ":") {
 		return route
 	}
-	return c.Request().URL.Path
+	path := c.Request().URL.Path
+	for _, secret := range []string{"/ai-answers/", "/user/"} { // an address like one of those, not quite right
+		if strings.HasPrefix(path, secret) && c.Path() != path {
+			return secret + "…"
+		}
+	}
+	return path
 }
 
 type panicError struct {

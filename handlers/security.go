@@ -81,7 +81,8 @@ func (h *Handlers) guardPublic(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // guardForm protects a POST route of the administration: the session's token comes
-// as the form field csrf_token, or in X-CSRF-Token.
+// as the form field csrf_token, in multipart forms before the first file, or in
+// X-CSRF-Token.
 func (h *Handlers) guardForm(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, ctx := c.Request(), c.Request().Context()
@@ -95,7 +96,15 @@ func (h *Handlers) guardForm(next echo.HandlerFunc) echo.HandlerFunc {
 			if token == "" {
 				token = form.Get("csrf_token")
 			}
-		case jsonBody, multipartBody:
+		case multipartBody:
+			form, err := h.parts(c)
+			if err != nil {
+				return err
+			}
+			if token == "" {
+				token = form.values.Get("csrf_token")
+			}
+		case jsonBody:
 		default:
 			return refuse(http.StatusUnsupportedMediaType, "")
 		}

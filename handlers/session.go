@@ -88,11 +88,12 @@ func visitOf(c echo.Context) visit {
 // account is who sent the request, for files nobody in particular.
 func (h *Handlers) account(c echo.Context) account.Account { return visitOf(c).account }
 
-// identify finds out who sent the request, except for files that are everybody's.
+// identify finds out who sent the request, except for what is everybody's: files,
+// and the word on whether the process is well, which must not need the database.
 // It sets no cookie.
 func (h *Handlers) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if strings.HasPrefix(c.Request().URL.Path, static.Prefix) {
+		if path := c.Request().URL.Path; strings.HasPrefix(path, static.Prefix) || path == healthURL || path == readyURL {
 			return next(c)
 		}
 		v, err := h.lookUp(c)

@@ -16,13 +16,13 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"github.com/labstack/echo/v4"
 
-	"docent/components"
 	"docent/db"
 	"docent/db/dbtest"
 	"docent/internal/account"
 	"docent/internal/answer"
 	"docent/internal/config"
 	"docent/internal/content"
+	"docent/internal/editing"
 	"docent/internal/llm"
 	"docent/internal/search"
 )
@@ -65,7 +65,7 @@ func newTestSite(t *testing.T, d *db.DB, change ...func(*Deps)) *testSite {
 	log := &syncBuffer{}
 	server := httptest.NewUnstartedServer(nil)
 	deps := Deps{
-		DB: d, Config: conf, Accounts: account.New(d, conf.Permissions), Content: content.New(d, content.Options{}),
+		DB: d, Config: conf, Accounts: account.New(d, conf.Permissions), Content: content.New(d, content.Options{}), Editing: editing.New(d),
 		Log:     slog.New(slog.NewTextHandler(log, nil)),
 		BaseURL: &url.URL{Scheme: "http", Host: server.Listener.Addr().String()},
 	}
@@ -239,7 +239,7 @@ func TestMenuLink(t *testing.T) {
 		{"/", "/visit/", false}, {"/", "/", true}, {"/es/visitas/", "/es/visitas/horario/", true},
 	} {
 		got := menuLink(content.MenuItem{Title: "T", Path: tt.entry}, tt.path)
-		if want := (components.Link{Label: "T", URL: tt.entry, Current: tt.want}); got != want {
+		if got.Label != "T" || got.URL != tt.entry || got.Current != tt.want {
 			t.Errorf("%s on %s is %+v", tt.entry, tt.path, got)
 		}
 	}

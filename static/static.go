@@ -31,9 +31,9 @@ var files embed.FS
 var bundles = map[string][]string{
 	"css/docent.css": {
 		"css/fonts.css", "css/tokens.css", "css/base.css", "css/layout.css", "css/controls.css",
-		"css/prose.css", "css/question.css", "css/answer.css", "css/sources.css", "css/states.css",
+		"css/prose.css", "css/public.css", "css/question.css", "css/answer.css", "css/sources.css", "css/states.css",
 	},
-	"css/admin.css": {"css/admin.css"},
+	"css/admin.css": {"css/admin.css", "css/media.css", "css/structure.css", "css/editing.css", "css/answers-admin.css"},
 }
 
 // types maps the extensions that are served to their media types. Files with any

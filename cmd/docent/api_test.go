@@ -9,9 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/PuerkitoBio/goquery"
 
+	"docent/db"
 	"docent/db/dbtest"
 	"docent/internal/llm/llmtest"
 )
@@ -279,6 +281,7 @@ func TestKilledInMidAnswer(t *testing.T) {
 					break
 				}
 			}
+			untilStored(t, env, turn)
 			if err := program.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -295,10 +298,40 @@ func TestKilledInMidAnswer(t *testing.T) {
 			if page.Find("[data-docent-state=interrupted]").Length() != 1 || page.Find("[data-docent-stream]").Length() != 0 {
 				t.Errorf("the page shows %s", page.Find("main").Text())
 			}
+			if !strings.Contains(page.Find(".d-turn__body").Text(), "Half an answer") {
+				t.Error("the text that was written is lost")
+			}
 			if page.Find(".d-turn__end form input[name=question]").AttrOr("value", "") != "When is the garden open?" {
 				t.Error("the page does not offer to ask again")
 			}
 		})
+	}
+}
+
+// untilStored waits for the program to have put the text so far into its database,
+// which it does every second.
+func untilStored(t *testing.T, env map[string]string, turn string) {
+	t.Helper()
+	d, err := db.Open(t.Context(), env["DATABASE_URL"], env["DOCENT_DATA"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(20 * time.Second); ; {
+		var text string
+		if err := d.Get(t.Context(), &text, "select text from turns where id = ?", turn); err != nil {
+			t.Fatal(err)
+		}
+		if text != "" {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("the text so far is never stored")
+		}
 	}
 }
 

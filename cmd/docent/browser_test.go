@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"docent/internal/llm/llmtest"
@@ -16,7 +17,7 @@ import (
 
 // browser opens a tab in headless Chromium. Without one the test is skipped, or
 // fails when CI is set.
-func browser(t *testing.T, width, height int) context.Context {
+func browser(t *testing.T, width, height int, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -37,7 +38,7 @@ func browser(t *testing.T, width, height int) context.Context {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.WindowSize(width, height), chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(opts, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -218,6 +219,25 @@ func TestBrowserStop(t *testing.T) {
 	}
 	do(t, ctx, chromedp.SendKeys("#site-question-text", "And the café?"), chromedp.Click("#site-question button[type=submit]"))
 	until(t, ctx, "document.querySelector('[data-docent-state=done]') && document.querySelectorAll('[data-docent-turn]').length == 1")
+}
+
+// A browser with scripts off gets the whole answer page from the same box, and can
+// ask on.
+func TestBrowserWithoutScripts(t *testing.T) {
+	s := serveSite(t, nil)
+	ctx := browser(t, 1280, 900)
+	if _, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	do(t, ctx, chromedp.Navigate(s.url+"/visit/"), chromedp.SendKeys("#site-question-text", "When is the garden open in winter?"),
+		chromedp.Click("#site-question button[type=submit]"), chromedp.WaitVisible(".d-turn__body .d-cite"))
+	shot(t, ctx, "answer")
+	do(t, ctx, chromedp.SendKeys(".d-follow input[name=question]", "How much is a family ticket?"),
+		chromedp.Click(".d-follow form[data-docent-follow] button[type=submit]"), chromedp.WaitVisible(".d-turn:nth-of-type(2) .d-turn__body"))
+	turns, err := chromedp.Run(ctx, chromedp.Nodes(".d-turn"))
+	if err != nil || len(turns) != 2 {
+		t.Errorf("%d turns, %v", len(turns), err)
+	}
 }
 
 // With scripts off the same question gives the whole answer page.

@@ -33,7 +33,7 @@ type environment struct {
 var commands = []command{
 	{"serve", "", "serve the site", serve},
 	{"migrate", "", "bring the database's schema up to date", migrate},
-	{"import", "DIR", "import a folder of Markdown files", importFolder},
+	{"import", "DIR", "import a folder of Markdown files, a WordPress export or another site", importContent},
 	{"index", "", "build the search index anew", index},
 	{"eval", "", "measure finding and answers against a file of questions", evaluate},
 	{"user", "add|password|link NAME", "create accounts, set passwords, make sign-in links", user},

@@ -13,6 +13,7 @@ import (
 
 	"docent/db"
 	"docent/handlers"
+	"docent/internal/editing"
 	"docent/internal/job"
 )
 
@@ -29,6 +30,12 @@ func serve(ctx context.Context, env environment, flags *flag.FlagSet, args []str
 		return err
 	}
 	env.log.Info("docent starts", "settings", env.settings)
+	// First of all: when the port is taken nothing has to be undone.
+	listener, err := net.Listen("tcp", env.settings.listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer listener.Close()
 	a, err := open(ctx, env)
 	if err != nil {
 		return err
@@ -42,22 +49,21 @@ func serve(ctx context.Context, env environment, flags *flag.FlagSet, args []str
 		return err
 	}
 	job.Handle(a.queue, func(ctx context.Context, _ cleanUp) error {
-		return errors.Join(answers.Purge(ctx), a.accounts.Cleanup(ctx))
+		return errors.Join(answers.Purge(ctx), a.accounts.Cleanup(ctx), editing.New(a.db).Purge(ctx))
 	})
 	job.Every(a.queue, 10*time.Minute, cleanUp{})
+	a.keepExternalSites()
+	job.Handle(a.queue, func(ctx context.Context, _ sweepFiles) error { return a.content.Sweep(ctx) })
+	job.Every(a.queue, 6*time.Hour, sweepFiles{})
 	if err := a.queue.Start(ctx); err != nil {
 		return err
 	}
 	h, err := handlers.New(ctx, handlers.Deps{
-		DB: a.db, Config: a.config, Accounts: a.accounts, Content: a.content, Search: a.search, Answers: answers, Log: a.log,
-		BaseURL: a.settings.base, TrustedProxies: a.settings.proxies,
+		DB: a.db, Config: a.config, Accounts: a.accounts, Content: a.content, Editing: editing.New(a.db), Search: a.search, Answers: answers, Jobs: a.queue, Log: a.log,
+		BaseURL: a.settings.base, TrustedProxies: a.settings.proxies, ConfigWritable: a.settings.configWritable,
 	})
 	if err != nil {
 		return err
-	}
-	listener, err := net.Listen("tcp", a.settings.listen)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
 	}
 	// Streams watch turns that may run elsewhere: they end with this context.
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))

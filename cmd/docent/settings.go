@@ -28,6 +28,14 @@ type settings struct {
 	theme          string
 	configWritable bool
 	trustedProxies string
+	crawlPrivate   bool
+	rerankURL      string
+	rerankModel    string
+	rerankKey      string
+	langfuseURL    string
+	langfusePublic string
+	langfuseSecret string
+	getenv         func(string) string // for what other systems name themselves
 
 	// What check makes of them.
 	base    *url.URL
@@ -52,11 +60,19 @@ func settingsFrom(getenv func(string) string) (*settings, error) {
 		modelKey:       getenv("DOCENT_MODEL_KEY"),
 		theme:          getenv("DOCENT_THEME"),
 		trustedProxies: getenv("DOCENT_TRUSTED_PROXIES"),
+		rerankURL:      getenv("DOCENT_RERANK_URL"),
+		rerankModel:    getenv("DOCENT_RERANK_MODEL"),
+		rerankKey:      getenv("DOCENT_RERANK_KEY"),
+		langfuseURL:    or("LANGFUSE_HOST", getenv("LANGFUSE_BASE_URL")),
+		langfusePublic: getenv("LANGFUSE_PUBLIC_KEY"),
+		langfuseSecret: getenv("LANGFUSE_SECRET_KEY"),
+		getenv:         getenv,
 	}
-	var err1, err2 error
+	var err1, err2, err3 error
 	s.demo, err1 = onOff("DOCENT_DEMO", or("DOCENT_DEMO", "on"))
 	s.configWritable, err2 = onOff("DOCENT_CONFIG_WRITABLE", or("DOCENT_CONFIG_WRITABLE", "off"))
-	return s, errors.Join(err1, err2)
+	s.crawlPrivate, err3 = onOff("DOCENT_CRAWL_PRIVATE", or("DOCENT_CRAWL_PRIVATE", "off"))
+	return s, errors.Join(err1, err2, err3)
 }
 
 func onOff(name, value string) (bool, error) {
@@ -82,6 +98,10 @@ func (s *settings) flags(f *flag.FlagSet) {
 	f.StringVar(&s.trustedProxies, "trusted-proxies", s.trustedProxies, "networks of proxies whose X-Forwarded-For counts, separated by commas (DOCENT_TRUSTED_PROXIES)")
 	f.BoolFunc("demo", "fill an empty database with the demo site, on or off (DOCENT_DEMO)", func(v string) (err error) {
 		s.demo, err = onOff("-demo", v)
+		return err
+	})
+	f.BoolFunc("crawl-private", "read external sites on private networks too, on or off (DOCENT_CRAWL_PRIVATE)", func(v string) (err error) {
+		s.crawlPrivate, err = onOff("-crawl-private", v)
 		return err
 	})
 	f.BoolFunc("config-writable", "let administrators change structure in the browser, on or off (DOCENT_CONFIG_WRITABLE)", func(v string) (err error) {
@@ -110,8 +130,11 @@ func (s *settings) check() error {
 		s.base = &url.URL{}
 	}
 	s.base.Path = ""
-	if s.databaseURL != "" && !strings.HasPrefix(s.databaseURL, "postgres://") && !strings.HasPrefix(s.databaseURL, "postgresql://") {
-		errs = append(errs, errors.New("DATABASE_URL must be a postgres:// address, or empty for SQLite"))
+	if s.databaseURL != "" {
+		// The error of parsing would quote the address, and with it a password.
+		if u, err := url.Parse(s.databaseURL); err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+			errs = append(errs, errors.New("DATABASE_URL must be a valid postgres:// address, or empty for SQLite"))
+		}
 	}
 	if s.modelURL != "" {
 		if u, err := url.Parse(s.modelURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -148,15 +171,26 @@ func (s *settings) check() error {
 // LogValue shows the settings without their secrets.
 func (s *settings) LogValue() slog.Value {
 	database := "sqlite in " + s.data
-	if u, err := url.Parse(s.databaseURL); err == nil && s.databaseURL != "" {
-		database = u.Redacted()
+	if s.databaseURL != "" {
+		database = place(s.databaseURL)
 	}
 	return slog.GroupValue(
 		slog.String("listen", s.listen), slog.String("data", s.data), slog.String("base_url", s.baseURL),
 		slog.String("database", database), slog.String("admin_password", redacted(s.adminPassword)),
-		slog.Bool("demo", s.demo), slog.String("model_url", s.modelURL), slog.String("model", s.model),
-		slog.String("model_key", redacted(s.modelKey)), slog.String("theme", s.theme),
-		slog.Bool("config_writable", s.configWritable), slog.String("trusted_proxies", s.trustedProxies))
+		slog.Bool("demo", s.demo), slog.String("model_url", place(s.modelURL)), slog.String("model", s.model),
+		slog.String("model_key", redacted(s.modelKey)), slog.String("rerank_url", s.rerankURL),
+		slog.String("rerank_key", redacted(s.rerankKey)), slog.String("langfuse", s.langfuseURL), slog.String("theme", s.theme),
+		slog.Bool("config_writable", s.configWritable), slog.String("trusted_proxies", s.trustedProxies),
+		slog.Bool("crawl_private", s.crawlPrivate))
+}
+
+// place is where an address leads, without what proves a right to go there.
+func place(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "not valid"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 func redacted(secret string) string {

@@ -39,6 +39,7 @@ func TestSettings(t *testing.T) {
 		"base":          {[]string{"DOCENT_BASE_URL", "example.org"}, "DOCENT_BASE_URL"},
 		"base path":     {[]string{"DOCENT_BASE_URL", "https://example.org/site"}, "without a path"},
 		"database":      {[]string{"DATABASE_URL", "mysql://x"}, "postgres://"},
+		"database text": {[]string{"DATABASE_URL", "postgres://u:sec%ret@h/d"}, "valid postgres://"},
 		"demo":          {[]string{"DOCENT_DEMO", "perhaps"}, "on or off"},
 		"model alone":   {[]string{"DOCENT_MODEL", "m"}, "DOCENT_MODEL_URL"},
 		"url alone":     {[]string{"DOCENT_MODEL_URL", "http://localhost:1"}, "DOCENT_MODEL must"},
@@ -61,13 +62,14 @@ func TestSettings(t *testing.T) {
 }
 
 func TestSettingsAreLoggedWithoutSecrets(t *testing.T) {
-	s, err := settingsFrom(setting("DOCENT_ADMIN_PASSWORD", "SECRET1", "DOCENT_MODEL_KEY", "SECRET2", "DATABASE_URL", "postgres://u:SECRET3@h/d"))
+	s, err := settingsFrom(setting("DOCENT_ADMIN_PASSWORD", "SECRET1", "DOCENT_MODEL_KEY", "SECRET2", "DATABASE_URL", "postgres://u:SECRET3@h/d?password=SECRET4",
+		"DOCENT_MODEL_URL", "https://k:SECRET5@model.example/v1?key=SECRET6"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
 	slog.New(slog.NewJSONHandler(&b, nil)).Info("x", "settings", s)
-	if strings.Contains(b.String(), "SECRET") || !strings.Contains(b.String(), "postgres://u:") {
+	if strings.Contains(b.String(), "SECRET") || !strings.Contains(b.String(), "postgres://h/d") || !strings.Contains(b.String(), "https://model.example/v1") {
 		t.Errorf("logged: %s", &b)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"docent/db"
 	"docent/internal/account"
+	"docent/internal/config"
 )
 
 // user creates accounts, sets passwords and makes sign-in links.
@@ -37,6 +38,11 @@ func user(ctx context.Context, env environment, flags *flag.FlagSet, args []stri
 		for r := range strings.SplitSeq(*roles, ",") {
 			if r = strings.TrimSpace(r); r != "" {
 				list = append(list, r)
+			}
+		}
+		for _, role := range list {
+			if _, err := config.Get[config.Role](ctx, a.config, role); err != nil {
+				return fmt.Errorf("there is no role %q", role)
 			}
 		}
 		rec, err := a.accounts.Create(ctx, account.NewAccount{Name: name, Roles: list})

@@ -26,15 +26,6 @@ const Default = "en"
 //go:embed locales/*.json
 var locales embed.FS
 
-// names are the languages' names in themselves, for language switchers. Content
-// may be in any of them; the interface falls back to Default without a catalogue.
-var names = map[string]string{
-	"ar": "العربية", "de": "Deutsch", "en": "English", "es": "Español", "fa": "فارسی",
-	"fr": "Français", "he": "עברית", "it": "Italiano", "ja": "日本語", "ko": "한국어",
-	"nl": "Nederlands", "pl": "Polski", "pt": "Português", "ru": "Русский", "tr": "Türkçe",
-	"uk": "Українська", "zh": "中文",
-}
-
 // entry is one message of a catalogue: a text, or one text per plural form of the
 // first argument. Texts use the verbs of package fmt with explicit indexes.
 type entry struct {

@@ -44,6 +44,10 @@ type OpenAIOptions struct {
 	IdleTimeout  time.Duration
 }
 
+// largeBudget is the token limit of a second try after a model spent an unknown
+// one on thinking alone.
+const largeBudget = 8192
+
 // OpenAI is a [Generator] for servers with an OpenAI-compatible chat
 // completions endpoint. It is safe for concurrent use.
 type OpenAI struct {
@@ -124,7 +128,9 @@ func (o *OpenAI) Generate(ctx context.Context, r Request) iter.Seq2[Event, error
 				return
 			case a.err == nil && a.finish == FinishEmpty && !triedEmpty:
 				triedEmpty = true
-				maxTokens *= 2
+				if maxTokens *= 2; maxTokens == 0 {
+					maxTokens = largeBudget // the server's own was too small to say anything
+				}
 				o.log.Warn("model wrote nothing, asking again", "model", o.model)
 			case a.err == nil:
 				if usage != nil && !yield(Event{Usage: usage}, nil) {

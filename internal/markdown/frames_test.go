@@ -157,7 +157,7 @@ func TestSpansDoNotFlash(t *testing.T) {
 func TestTextWhileStreaming(t *testing.T) {
 	s := NewStream(testOptions())
 	for _, step := range []struct{ delta, text string }{
-		{"Costs rise [source] ", "Costs rise "}, {"a lot. Sure [3]", "Costs rise a lot. Sure [3]"}, {".\n\nSources:\n", "Costs rise a lot. Sure [3].\n\n"},
+		{"Costs rise [source] ", "Costs rise"}, {"a lot. Sure [3]", "Costs rise a lot. Sure [3]"}, {".\n\nSources:\n", "Costs rise a lot. Sure [3].\n\n"},
 		{"- files/a.md", "Costs rise a lot. Sure [3].\n\n"}, {"\n\nMore", "Costs rise a lot. Sure [3].\n\nSources:\n- files/a.md\n\nMore"},
 	} {
 		s.Write(step.delta)

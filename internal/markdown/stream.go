@@ -154,17 +154,16 @@ func (s *Stream) Cited() []string { return slices.Clone(s.cites.cited) }
 // Dropped returns how many numbers of the last Render named no source.
 func (s *Stream) Dropped() int { return s.cites.dropped }
 
-// Text returns the Markdown received so far as it may be stored: control
+// Text returns the Markdown of the last Render as it may be stored: control
 // characters, provider anchors, placeholder words and a list of sources at the
-// end are removed. Markers keep the model's numbers.
+// end are removed. Markers keep the model's numbers. While the text grows, each
+// result begins with the one before.
 func (s *Stream) Text() string {
-	end := len(s.buf)
-	if !s.final {
-		end = s.hold.end(s.buf)
-	}
-	text := s.cites.apply(s.buf[:end], func(e edit) (string, bool) { return "", e.placeholder })
+	text := s.cites.apply(s.buf[:s.shown], func(e edit) (string, bool) { return "", e.placeholder })
 	if s.final {
 		text = strings.TrimRight(text, "\n")
+	} else {
+		text = strings.TrimRight(text, " ") // a placeholder behind it would take it along
 	}
 	return text
 }

@@ -36,17 +36,27 @@ func replay(t testing.TB, o Options, parts []string, check func(frame string)) *
 	t.Helper()
 	s := NewStream(o)
 	var before []Block
+	said := ""
 	for _, part := range parts {
 		s.Write(part)
 		blocks := s.Render(false)
 		settledStay(t, before, blocks)
 		before = blocks
+		// Clients of the API are sent what is new of the text, so none may go.
+		if text := s.Text(); !strings.HasPrefix(text, said) {
+			t.Fatalf("text %q does not begin with %q", text, said)
+		} else {
+			said = text
+		}
 		if check != nil {
 			check(joined(blocks))
 		}
 	}
 	blocks := s.Render(true)
 	settledStay(t, before, blocks)
+	if text := s.Text(); !strings.HasPrefix(text, strings.TrimRight(said, "\n")) {
+		t.Fatalf("final text %q does not begin with %q", text, said)
+	}
 	for i, b := range blocks {
 		if !b.Settled {
 			t.Fatalf("block %d is not settled at the end", i)

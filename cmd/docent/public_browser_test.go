@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// publicBudget is how many bytes of styles and scripts a public page may load,
+// compressed.
+const publicBudget = 60 << 10
+
+// watchPage notes what moves and what is refused from the moment a page opens.
+const watchPage = `new Promise(done => {
+	let shift = 0
+	new PerformanceObserver(list => { for (const e of list.getEntries()) if (!e.hadRecentInput) shift += e.value }).observe({type: "layout-shift", buffered: true})
+	const settled = () => setTimeout(() => {
+		const files = performance.getEntriesByType("resource")
+		done(JSON.stringify({
+			shift,
+			foreign: files.filter(f => new URL(f.name).origin !== location.origin).map(f => f.name),
+			bytes: files.filter(f => /\.(css|js)$/.test(new URL(f.name).pathname)).reduce((n, f) => n + f.encodedBodySize, 0),
+			pictures: [...document.images].filter(i => !i.getAttribute("width") || !i.getAttribute("height")).map(i => i.src),
+			broken: [...document.images].filter(i => i.complete && i.naturalWidth === 0).map(i => i.src),
+			wide: document.documentElement.scrollWidth > innerWidth,
+		}))
+	}, 300)
+	document.readyState === "complete" ? settled() : addEventListener("load", settled)
+})`
+
+// Public pages hold still while they load, take little, load nothing from
+// elsewhere and break no rule of their own.
+func TestPublicPagesInBrowser(t *testing.T) {
+	s := serveSite(t, map[string]string{})
+	for _, screen := range []struct {
+		name          string
+		width, height int
+	}{{"desktop", 1280, 900}, {"phone", 390, 844}} {
+		t.Run(screen.name, func(t *testing.T) {
+			ctx := browser(t, screen.width, screen.height)
+			messages := chromedp.Console(ctx)
+			complaints := make(chan string, 100)
+			go func() {
+				for m, err := range messages {
+					if err != nil {
+						return
+					}
+					complaints <- fmt.Sprint(m)
+				}
+			}()
+			for name, path := range publicPages(t, s) {
+				do(t, ctx, chromedp.Navigate(s.url+path))
+				text, err := chromedp.Run(ctx, chromedp.Evaluate[string](watchPage, chromedp.EvalAwaitPromise))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var seen struct {
+					Shift                     float64
+					Foreign, Pictures, Broken []string
+					Bytes                     int
+					Wide                      bool
+				}
+				if err := json.Unmarshal([]byte(text), &seen); err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%s: moved %.4f, %d bytes of styles and scripts", path, seen.Shift, seen.Bytes)
+				if seen.Shift > 0.01 || len(seen.Foreign)+len(seen.Pictures)+len(seen.Broken) > 0 || seen.Wide {
+					t.Errorf("%s: %s", path, text)
+				}
+				if seen.Bytes == 0 || seen.Bytes > publicBudget {
+					t.Errorf("%s loads %d bytes of styles and scripts", path, seen.Bytes)
+				}
+				shot(t, ctx, name)
+				select {
+				case m := <-complaints:
+					if name != "missing" {
+						t.Errorf("%s: %s", path, m)
+					}
+				default:
+				}
+			}
+		})
+	}
+}
+
+// publicPages finds a page of every kind on the demo site.
+func publicPages(t *testing.T, s *testSite) map[string]string {
+	t.Helper()
+	pages := map[string]string{
+		"front": "/", "section": "/visit/", "news": "/news/", "events": "/events/", "topics": "/topics/", "search": "/search?q=opening+hours",
+		"nothing": "/search?q=zzzqqq", "missing": "/visit/opening-hour/", "arabic": "/ar/",
+	}
+	c := client(t)
+	for name, path := range pages {
+		if res, _ := s.get(c, path); res.StatusCode != http.StatusOK && name != "missing" {
+			t.Errorf("%s: %d", path, res.StatusCode)
+		}
+	}
+	return pages
+}
