@@ -40,6 +40,10 @@ func ShippedTypes() []Named[ContentType] {
 	when := Field{
 		Name: "when", Label: "When", Labels: map[string]string{"es": "Cuándo", "ar": "الموعد"}, Type: FieldDateRange, Settings: FieldSettings{Time: true},
 	}
+	author := Field{
+		Name: "byline", Label: "Author", Labels: map[string]string{"es": "Autor", "ar": "الكاتب"}, Type: FieldText,
+		Help: "Who wrote it, as readers should see it.", Settings: FieldSettings{MaxLength: 255},
+	}
 	place := Field{Name: "place", Label: "Place", Labels: map[string]string{"es": "Lugar", "ar": "المكان"}, Type: FieldText, Translatable: true}
 	shown := ViewItem{Field: image.Name, Label: LabelHidden, Formatter: "entity", Style: "wide", Mode: ViewCard}
 	thumbnail := shown
@@ -50,7 +54,7 @@ func ShippedTypes() []Named[ContentType] {
 	}
 	return []Named[ContentType]{
 		{"page", textType("Page", "A page that stays: visiting hours, how to join.", nil, nil, nil)},
-		{"article", textType("Article", "News and reports, with a date.", []Field{image}, []ViewItem{shown}, []ViewItem{thumbnail})},
+		{"article", textType("Article", "News and reports, with a date.", []Field{author, image}, []ViewItem{shown}, []ViewItem{thumbnail})},
 		{"event", textType("Event", "Something that happens at a time and a place.", []Field{when, place, image}, append(facts, shown), append(facts, thumbnail))},
 		{"faq", textType("FAQ", "Questions with their answers: each question is a heading of the text.", nil, nil, nil)},
 		{"external", externalType()},

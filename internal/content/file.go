@@ -69,12 +69,22 @@ func (f File) Derivative(style string) Derivative {
 		return Derivative{f.URL(), f.Width, f.Height}
 	}
 	w, h := s.Size(f.Width, f.Height)
+	if f.movesIn(s) {
+		return Derivative{f.URL(), w, h}
+	}
 	return Derivative{StylePrefix + s.Name + "/" + f.ID + "/" + f.version(), w, h}
 }
+
+// movesIn reports whether an image may move, which it does only as it is: it is
+// shown so where nothing has to be cut.
+func (f File) movesIn(s media.Style) bool { return f.MIME == media.GIF && !s.Crop }
 
 // Srcset lists an image in the sizes of a style and its larger counterpart, as
 // the attribute of that name wants it.
 func (f File) Srcset(style string) string {
+	if s, ok := media.StyleNamed(style); ok && f.movesIn(s) {
+		return ""
+	}
 	var out []string
 	last := 0
 	for _, name := range media.StyleSizes(style) {

@@ -173,6 +173,11 @@ func TestDerivatives(t *testing.T) {
 		if again := f.Derivative("no such"); again.URL != f.URL() || again.Width != 1000 {
 			t.Errorf("no such style: %+v", again)
 		}
+		moving := f
+		moving.MIME = media.GIF
+		if d := moving.Derivative("wide-small"); d.URL != f.URL() || d.Width != 800 || moving.Srcset("wide") != "" || moving.Derivative("card").URL == f.URL() {
+			t.Errorf("an image that may move: %+v %q", d, moving.Srcset("wide"))
+		}
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"docent/internal/config"
-	"docent/internal/importer/fromhtml"
+	"docent/internal/fromhtml"
 )
 
 // indexed is an item as the index holds it: its body is Markdown whatever format

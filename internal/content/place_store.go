@@ -266,3 +266,19 @@ func (s *Store) RedirectHits(ctx context.Context, ids []string) (map[string]int,
 	}
 	return hits, nil
 }
+
+// CountLanguages counts the translations in each language, whatever they are of.
+func (s *Store) CountLanguages(ctx context.Context) (map[string]int, error) {
+	var rows []struct {
+		Lang string `db:"lang"`
+		N    int    `db:"n"`
+	}
+	if err := s.d.Select(ctx, &rows, "select lang, count(*) as n from translations group by lang"); err != nil {
+		return nil, fmt.Errorf("count languages: %w", err)
+	}
+	counts := map[string]int{}
+	for _, r := range rows {
+		counts[r.Lang] = r.N
+	}
+	return counts, nil
+}
