@@ -162,7 +162,10 @@ func (w Widget) attributes(ctx context.Context, r WidgetRow, i int) templ.Attrib
 		a["lang"] = w.Lang
 	}
 	var described []string
-	if w.Help != "" {
+	switch {
+	case w.Kind == WidgetMarkup, w.Kind == WidgetComponents:
+		described = append(described, w.inputID(r)+"-help")
+	case w.Help != "":
 		described = append(described, w.id()+"-help")
 	}
 	if w.Error != "" {

@@ -240,7 +240,7 @@ func (h *Handlers) showNodeForm(c echo.Context, status int, f *nodeForm, state n
 	page := views.NodeEditPage{
 		NodeFrame: frame, FormID: f.id, KeepURL: "/admin/content/keep", BasedOn: f.values.Get("based_on"),
 		Action: nodeURL(f.item.ID, f.lang), TitleLabel: i18n.T(ctx, "edit.title"), TitleValue: f.values.Get(input("title", "0")),
-		TitleError: fieldError(i18n.T(ctx, "edit.title"), f.errors["title"]),
+		TitleError: fieldError(ctx, i18n.T(ctx, "edit.title"), f.errors["title"]),
 		Kept:       state.kept, Conflict: state.conflict, CanDraft: f.typ.Workflow, Picker: components.MediaPicker(),
 	}
 	if saved := c.QueryParam("form"); saved != "" && c.QueryParam("done") != "" {

@@ -101,6 +101,7 @@ func settingLabel(c echo.Context, name string) string {
 // sideErrors are what is wrong with settings; what belongs to no control of the
 // form is told as "other".
 func sideErrors(c echo.Context, f *nodeForm) map[string]string {
+	ctx := c.Request().Context()
 	out := map[string]string{}
 	var other []string
 	for name, message := range f.errors {
@@ -108,11 +109,11 @@ func sideErrors(c echo.Context, f *nodeForm) map[string]string {
 			continue
 		}
 		if label := settingLabel(c, name); label != name {
-			out[name] = fieldError(label, message)
+			out[name] = fieldError(ctx, label, message)
 			continue
 		}
 		if _, isField := f.typ.Field(name); !isField {
-			other = append(other, fieldError(name, message))
+			other = append(other, fieldError(ctx, name, message))
 		}
 	}
 	if len(other) > 0 {

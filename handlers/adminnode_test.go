@@ -358,8 +358,7 @@ func TestTranslating(t *testing.T) {
 func TestEveryFieldType(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx := t.Context()
-		var s *testSite
-		s = newTestSite(t, d, func(deps *Deps) {
+		s := newTestSite(t, d, func(deps *Deps) {
 			deps.Content = content.New(d, content.Options{Types: func(ctx context.Context) (*content.Types, error) { return content.LoadTypes(ctx, deps.Config) }})
 		})
 		several := config.Unlimited

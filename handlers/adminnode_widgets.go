@@ -43,7 +43,7 @@ func (h *Handlers) widgets(c echo.Context, f *nodeForm) ([]components.Widget, er
 			Kind: widgetKind(field, item.Widget), Lang: f.lang, Time: field.Settings.Time, MaxLength: field.Settings.MaxLength,
 			Multiple: field.Multiple() && !f.manyInOne(field),
 			Shared:   !field.Translatable && len(h.Content.Languages()) > 1,
-			Error:    fieldError(field.LabelIn(i18n.Language(ctx)), f.errors[field.Name]),
+			Error:    fieldError(ctx, field.LabelIn(i18n.Language(ctx)), f.errors[field.Name]),
 		}
 		if field.Type == config.FieldComponents {
 			w.Multiple = true
@@ -70,9 +70,24 @@ func (h *Handlers) widgets(c echo.Context, f *nodeForm) ([]components.Widget, er
 	return out, nil
 }
 
-func fieldError(label, message string) string {
-	if message == "" {
+// fieldError says what is wrong with a part of the form that people know by its
+// label: the commonest complaints in their language, the others as content words them.
+func fieldError(ctx context.Context, label, message string) string {
+	switch {
+	case message == "":
 		return ""
+	case message == "is missing":
+		return i18n.T(ctx, "invalid.missing", label)
+	case message == "is in use already":
+		return i18n.T(ctx, "invalid.in_use", label)
+	case strings.HasPrefix(message, "must be a whole number"), strings.HasPrefix(message, "must be a number"):
+		return i18n.T(ctx, "invalid.number", label)
+	case strings.HasPrefix(message, "must be a date"):
+		return i18n.T(ctx, "invalid.date", label)
+	case strings.HasPrefix(message, "must be an address"):
+		return i18n.T(ctx, "invalid.address", label)
+	case strings.HasPrefix(message, "must name a role"):
+		return i18n.T(ctx, "invalid.roles", label)
 	}
 	return sentence(label + " " + message)
 }
