@@ -40,8 +40,13 @@ func (h *Handlers) personForm(c echo.Context, r account.Record, refused map[stri
 	}
 	if r.Blocked {
 		page.Notices = append(page.Notices, components.NoticeProps{Kind: components.NoticeWait, Title: i18n.T(ctx, "accounts.is_blocked")})
+		page.Actions = []views.RowAction{{Label: i18n.T(ctx, "accounts.unblock"), URL: page.Action + "/unblock", Post: true}}
 	} else {
 		page.Links = []components.Link{{Label: i18n.T(ctx, "accounts.reset"), URL: page.Action + "/reset"}}
+		page.Actions = []views.RowAction{{Label: i18n.T(ctx, "accounts.make_link"), URL: page.Action + "/link", Post: true}}
+		if r.ID != h.account(c).ID {
+			page.Actions = append(page.Actions, views.RowAction{Label: i18n.T(ctx, "accounts.block"), URL: page.Action + "/block", Post: true, Danger: true})
+		}
 	}
 	roles, err := config.All[config.Role](ctx, h.Config)
 	if err != nil {

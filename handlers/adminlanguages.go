@@ -13,9 +13,7 @@ import (
 
 	"docent/components"
 	"docent/db"
-	"docent/internal/account"
 	"docent/internal/config"
-	"docent/internal/content"
 	"docent/internal/i18n"
 	"docent/views"
 )
@@ -33,14 +31,14 @@ func (h *Handlers) languages(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	counts, err := h.Content.CountLanguages(ctx)
+	if err != nil {
+		return err
+	}
 	spoken := i18n.Languages()
 	for i, l := range all {
-		n, err := h.countIn(ctx, l.Name)
-		if err != nil {
-			return err
-		}
 		node := views.TreeNode{
-			ID: l.Name, Title: l.Value.Label, TitleLang: l.Name, Note: l.Name + " · " + i18n.T(ctx, "languages.pages", n),
+			ID: l.Name, Title: l.Value.Label, TitleLang: l.Name, Note: l.Name + " · " + i18n.T(ctx, "languages.pages", counts[l.Name]),
 			Actions: []views.RowAction{{Label: i18n.T(ctx, "action.edit"), URL: languageURL(l.Name)}},
 			Up:      i > 1, Down: i > 0 && i < len(all)-1, Fixed: i == 0,
 		}
@@ -61,20 +59,6 @@ func (h *Handlers) languages(c echo.Context) error {
 }
 
 func languageURL(code string) string { return languagesURL + "/" + url.PathEscape(code) }
-
-// countIn counts the translations in a language, whatever they are of.
-func (h *Handlers) countIn(ctx context.Context, lang string) (int, error) {
-	all := account.Account{Roles: []string{account.RoleAdministrator}}
-	total := 0
-	for _, entity := range []string{content.TypeNode, content.TypeMedia, content.TypeTerm, content.TypeMenuLink} {
-		_, n, err := h.Content.List(ctx, all, content.Filter{Type: entity, Lang: lang, Limit: 1})
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return total, nil
-}
 
 // newLanguage handles GET /admin/config/languages/new.
 func (h *Handlers) newLanguage(c echo.Context) error {
@@ -245,11 +229,7 @@ func (h *Handlers) confirmDefaultLanguage(c echo.Context) error {
 		return err
 	}
 	old := h.Content.DefaultLanguage()
-	n, err := h.countIn(ctx, code)
-	if err != nil {
-		return err
-	}
-	m, err := h.countIn(ctx, old)
+	counts, err := h.Content.CountLanguages(ctx)
 	if err != nil {
 		return err
 	}
@@ -258,8 +238,8 @@ func (h *Handlers) confirmDefaultLanguage(c echo.Context) error {
 		Crumbs: []components.Link{{Label: i18n.T(ctx, "languages.title"), URL: languagesURL}},
 		Lead:   i18n.T(ctx, "languages.default_lead"),
 		Consequences: []components.Link{
-			{Label: i18n.T(ctx, "languages.default_old", m, i18n.Name(old), old)},
-			{Label: i18n.T(ctx, "languages.default_new", n, l.Label, code)},
+			{Label: i18n.T(ctx, "languages.default_old", counts[old], i18n.Name(old), old)},
+			{Label: i18n.T(ctx, "languages.default_new", counts[code], l.Label, code)},
 			{Label: i18n.T(ctx, "languages.default_fallback", l.Label)},
 			{Label: i18n.T(ctx, "languages.default_links")},
 		},
@@ -309,11 +289,11 @@ func (h *Handlers) languageInUse(ctx context.Context, code string) (string, erro
 	if code == h.Content.DefaultLanguage() {
 		return i18n.T(ctx, "languages.is_default"), nil
 	}
-	n, err := h.countIn(ctx, code)
-	if err != nil || n == 0 {
+	counts, err := h.Content.CountLanguages(ctx)
+	if err != nil || counts[code] == 0 {
 		return "", err
 	}
-	return i18n.T(ctx, "languages.in_use", n), nil
+	return i18n.T(ctx, "languages.in_use", counts[code]), nil
 }
 
 // deleteLanguage handles POST /admin/config/languages/:code/delete.

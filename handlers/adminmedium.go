@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -75,7 +76,7 @@ func (h *Handlers) editMedium(c echo.Context) error {
 func (h *Handlers) mediumPage(c echo.Context, m editedMedium, sent url.Values) (views.MediumPage, error) {
 	ctx, who, it := c.Request().Context(), h.account(c), m.item
 	page := views.MediumPage{
-		Admin: h.admin(c), Action: mediumURL(it.Ref, it.Lang), Title: it.Title, Lang: it.Lang, ViewURL: it.Path,
+		Admin: h.admin(c), Action: mediumURL(it.Ref, it.Lang), BasedOn: it.LatestID, Title: it.Title, Lang: it.Lang, ViewURL: it.Path,
 		FocusX: percent(m.file.FocusX), FocusY: percent(m.file.FocusY), Standalone: m.file.Standalone,
 		ReadOnly: h.Content.May(who, content.OpEdit, it) != nil,
 	}
@@ -87,10 +88,11 @@ func (h *Handlers) mediumPage(c echo.Context, m editedMedium, sent url.Values) (
 	}
 	page.Fields = mediumInputs(c, m, sent)
 	page.Facts = []views.MediumFact{{Label: i18n.T(ctx, "media.kind"), Value: fileDetail(ctx, m.file)}}
+	if m.file.IsImage() {
+		page.Facts = append(page.Facts, views.MediumFact{Label: i18n.T(ctx, "media.size"), Value: byteSize(m.file.Size)})
+	}
 	if m.file.ID != "" {
-		page.Facts = append(page.Facts,
-			views.MediumFact{Label: i18n.T(ctx, "media.size"), Value: byteSize(m.file.Size)},
-			views.MediumFact{Label: i18n.T(ctx, "media.address"), Value: m.file.URL(), URL: m.file.URL()})
+		page.Facts = append(page.Facts, views.MediumFact{Label: i18n.T(ctx, "media.address"), Value: m.file.URL(), URL: m.file.URL()})
 	}
 	if m.file.IsImage() {
 		wide := m.file.Derivative("wide-small")
@@ -186,6 +188,9 @@ func (h *Handlers) saveMedium(c echo.Context) error {
 	}
 	in := content.InputOf(m.item)
 	in.State = m.item.LatestState
+	if seen := form.Get("based_on"); seen != "" {
+		in.BasedOn = seen
+	}
 	in.Title = form.Get("title")
 	in.Fields = maps.Clone(m.item.Fields)
 	for _, f := range m.typ.Fields {
@@ -194,6 +199,9 @@ func (h *Handlers) saveMedium(c echo.Context) error {
 		}
 	}
 	_, err = h.Content.Save(ctx, who, in)
+	if errors.Is(err, content.ErrConflict) {
+		return h.mediumConflict(c, form)
+	}
 	if err == nil && m.file.ID != "" {
 		err = h.Content.SetFocus(ctx, m.file, focusOf(form, m.file), form.Has("standalone") || m.file.IsImage() && m.file.Standalone)
 	}
@@ -214,12 +222,31 @@ func (h *Handlers) saveMedium(c echo.Context) error {
 			delete(refused, strings.TrimPrefix(f.Name, "field."))
 		}
 	}
+	page.BasedOn = cmp.Or(form.Get("based_on"), page.BasedOn)
 	page.FocusError = sentence(refused["focus"])
 	delete(refused, "focus")
 	for field, why := range refused {
 		page.Notices = append(page.Notices, components.NoticeProps{Kind: components.NoticeDanger, Title: sentence(field + " " + why)})
 	}
 	return h.render(c, http.StatusUnprocessableEntity, views.Medium(page))
+}
+
+// mediumConflict shows a form again, as it was sent, that goes on from a revision
+// which is no longer the latest. Sent once more it takes the place of that one.
+func (h *Handlers) mediumConflict(c echo.Context, form url.Values) error {
+	m, err := h.medium(c)
+	if err != nil {
+		return err
+	}
+	page, err := h.mediumPage(c, m, form)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	page.Notices = append(page.Notices, components.NoticeProps{
+		Kind: components.NoticeWait, Title: i18n.T(ctx, "media.conflict"), Message: i18n.T(ctx, "media.conflict_text", m.item.Title, m.item.Alt()), Live: true,
+	})
+	return h.render(c, http.StatusConflict, views.Medium(page))
 }
 
 // focusOf reads the focus in percent; what was not sent stays as it is, and what

@@ -15,6 +15,9 @@ import (
 	"docent/views"
 )
 
+// indexJob is the kind of the jobs that have the index follow the content.
+const indexJob = "refresh_index"
+
 // lateAfter is how long a job may wait before somebody should look.
 const lateAfter = 2 * time.Minute
 
@@ -40,7 +43,8 @@ func (h *Handlers) folderStatus(c echo.Context) []views.StatusRow {
 	ctx := c.Request().Context()
 	var rows []views.StatusRow
 	for _, f := range h.Content.FileFolders() {
-		row := views.StatusRow{Label: i18n.T(ctx, "status.public_files"), State: i18n.T(ctx, "status.writable", f.Path), Kind: components.NoticeOK}
+		path := "\u2066" + f.Path + "\u2069" // reads from the left in every language
+		row := views.StatusRow{Label: i18n.T(ctx, "status.public_files"), State: i18n.T(ctx, "status.writable", path), Kind: components.NoticeOK}
 		switch filepath.Base(f.Path) {
 		case "private":
 			row.Label = i18n.T(ctx, "status.private_files")
@@ -48,9 +52,9 @@ func (h *Handlers) folderStatus(c echo.Context) []views.StatusRow {
 			row.Label = i18n.T(ctx, "status.derived_files")
 		}
 		if f.Err != nil {
-			row.Kind, row.State, row.Fix = components.NoticeDanger, i18n.T(ctx, "status.not_writable", f.Path), i18n.T(ctx, "status.full_fix")
+			row.Kind, row.State, row.Fix = components.NoticeDanger, i18n.T(ctx, "status.not_writable", path), i18n.T(ctx, "status.full_fix")
 			if errors.Is(f.Err, fs.ErrPermission) {
-				row.Fix = i18n.T(ctx, "status.permission_fix", f.Path)
+				row.Fix = i18n.T(ctx, "status.permission_fix", path)
 			}
 		}
 		rows = append(rows, row)
@@ -62,11 +66,14 @@ func (h *Handlers) indexStatus(c echo.Context) views.StatusRow {
 	ctx := c.Request().Context()
 	row := views.StatusRow{Label: i18n.T(ctx, "status.index")}
 	stats, err := h.Search.Stats(ctx)
-	switch {
-	case err != nil:
+	jobs, jobsErr := h.Jobs.State(ctx)
+	switch waiting := jobs.ByKind[indexJob]; {
+	case err != nil || jobsErr != nil:
 		row.Kind, row.State, row.Fix = components.NoticeDanger, i18n.T(ctx, "status.index_down"), i18n.T(ctx, "status.index_fix")
 	case stats.Chunks == 0:
 		row.Kind, row.State, row.Fix = components.NoticeWait, i18n.T(ctx, "status.index_empty"), i18n.T(ctx, "status.index_fix")
+	case waiting > 0:
+		row.Kind, row.State = components.NoticeInfo, i18n.T(ctx, "status.index_behind", waiting)
 	default:
 		row.Kind, row.State = components.NoticeOK, i18n.T(ctx, "status.index_ok", stats.Documents, stats.Chunks, i18n.DateTime(ctx, stats.LastChange))
 	}

@@ -28,6 +28,17 @@ func (h *Handlers) writableStructure(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// structure handles GET /admin/structure: the first of its pages that the account
+// may see.
+func (h *Handlers) structure(c echo.Context) error {
+	for _, group := range h.rail(c) {
+		if strings.HasPrefix(group.URL, "/admin/structure/") {
+			return c.Redirect(http.StatusSeeOther, group.URL)
+		}
+	}
+	return refuse(http.StatusForbidden, "")
+}
+
 // history lists the last changes of a configuration object with who made them.
 // It is a help, not the page: when it cannot be read it is left out.
 func history[T config.Object](h *Handlers, c echo.Context, name string) []views.Change {

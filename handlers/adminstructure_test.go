@@ -104,6 +104,8 @@ func TestStructureRoutesNeedPermissions(t *testing.T) {
 			t.Errorf("%s gives a visitor %d", path, got)
 		}
 	}
+	gardener.get("/admin/structure").wantLocation(t, "/admin/structure/menus")
+	member.get("/admin/structure").want(t, http.StatusForbidden)
 	page := gardener.get("/admin/structure/menus/main").want(t, http.StatusOK).page(t)
 	if page.Find(`.rail a[href="/admin/structure/menus"][aria-current="page"]`).Length() != 1 || page.Find(`.rail a[href="/admin/people"], .tabs`).Length() != 0 {
 		t.Error("the rail of somebody who keeps menus is not as it should")
@@ -238,6 +240,12 @@ func TestEditPerson(t *testing.T) {
 		}
 		root.submitWithToken("/admin/people/"+self.ID, url.Values{"email": {""}}).want(t, http.StatusConflict) // the last administrator
 
+		if n := root.get(path).page(t).Find(`form[action="` + path + `/block"], form[action="` + path + `/link"]`).Length(); n != 2 {
+			t.Errorf("%d things can be done with an account from its page", n)
+		}
+		if n := root.get("/admin/people/" + self.ID).page(t).Find(`form[action$="/block"]`).Length(); n != 0 {
+			t.Error("one's own account can be blocked")
+		}
 		root.get(path+"/reset").want(t, http.StatusOK)
 		made := root.submitWithToken(path+"/reset", nil).want(t, http.StatusOK).page(t)
 		link, ours := strings.CutPrefix(made.Find("#new-link").AttrOr("value", ""), s.url)

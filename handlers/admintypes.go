@@ -53,6 +53,17 @@ func (s shape) listURL() string {
 	return typesURL
 }
 
+// entriesURL is where what is of the shape is listed.
+func (s shape) entriesURL() string {
+	switch s.kind() {
+	case content.TypeTerm:
+		return vocabularyURL(s.name)
+	case content.TypeMedia:
+		return "/admin/media"
+	}
+	return "/admin/content?" + url.Values{"type": {s.name}}.Encode()
+}
+
 // newShape is the start of a new type or vocabulary, as the address says.
 func newShape(c echo.Context) shape {
 	if strings.HasPrefix(c.Request().URL.Path, vocabularyShapes) {
@@ -175,7 +186,7 @@ func (h *Handlers) types(c echo.Context) error {
 			Title: t.Value.LabelIn(h.lang(c)), URL: s.url(), Note: t.Value.Description,
 			Cells: []views.ListCell{
 				{Text: i18n.T(ctx, "types.entity."+t.Value.Entity)}, {Text: workflow}, {Text: i18n.T(ctx, "number", len(t.Value.Fields)), URL: s.url() + "/fields"},
-				{Text: i18n.T(ctx, "number", n), URL: "/admin/content?" + url.Values{"type": {t.Name}}.Encode()},
+				{Text: i18n.T(ctx, "number", n), URL: s.entriesURL()},
 			},
 			Actions: []views.RowAction{
 				{Label: i18n.T(ctx, "types.fields"), URL: s.url() + "/fields"},
@@ -384,11 +395,7 @@ func (h *Handlers) confirmDeleteType(c echo.Context) error {
 	}
 	if n > 0 {
 		page.Refused = i18n.T(ctx, "types.in_use", n)
-		list := "/admin/content?" + url.Values{"type": {s.name}}.Encode()
-		if s.vocabulary {
-			list = vocabularyURL(s.name)
-		}
-		page.Consequences = []components.Link{{Label: i18n.T(ctx, "types.see_content"), URL: list}}
+		page.Consequences = []components.Link{{Label: i18n.T(ctx, "types.see_content"), URL: s.entriesURL()}}
 	}
 	return h.render(c, http.StatusOK, views.Confirm(page))
 }
