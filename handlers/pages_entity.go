@@ -83,6 +83,7 @@ func (h *Handlers) entityPage(c echo.Context, it content.Item) (views.EntityPage
 		}
 	}
 	if it.Bundle == articleType {
+		p.Author = it.Fields.Text("byline")
 		p.Published = it.Date
 		if changed := it.UpdatedAt; !it.Date.IsZero() && changed.Sub(it.Date) > 24*time.Hour {
 			p.Changed = changed

@@ -74,6 +74,9 @@ func (h *Handlers) structured(p views.EntityPage, it content.Item, fields []cont
 	switch it.Bundle {
 	case articleType:
 		about["@type"], about["headline"], about["mainEntityOfPage"] = "Article", it.Title, p.Head.Canonical
+		if author := it.Fields.Text("byline"); author != "" {
+			about["author"] = map[string]any{"@type": "Person", "name": author}
+		}
 		about["publisher"] = map[string]any{"@type": "Organization", "name": p.SiteName}
 		about["dateModified"] = it.UpdatedAt.Format(time.RFC3339)
 		if !it.Date.IsZero() {

@@ -89,8 +89,8 @@ func pages(lang, text string) map[string]templ.Component {
 			Breadcrumb: links, Section: text, Siblings: links, Facts: fields[:1], Fields: fields, Topics: fields[:1], BodyLang: "ja",
 			Fallback: text, Original: "https://elsewhere.example/?q=" + text, Lists: lists, Preview: true,
 		}),
-		"listing":      Listing(ListingPage{Site: s, Head: head, Title: text, Standfirst: text, Breadcrumb: links, Section: text, Siblings: links, Fields: fields, Items: teasers, Lists: lists, Pager: components.PagerProps{From: 1, To: 1, Total: 2, NextURL: "?page=2"}}),
-		"empty list":   Listing(ListingPage{Site: s, Title: text}),
+		"listing":    Listing(ListingPage{Site: s, Head: head, Title: text, Standfirst: text, Breadcrumb: links, Section: text, Siblings: links, Fields: fields, Items: teasers, Lists: lists, Pager: components.PagerProps{From: 1, To: 1, Total: 2, NextURL: "?page=2"}}),
+		"empty list": Listing(ListingPage{Site: s, Title: text}),
 		"search": Search(SearchPage{Site: s, Action: "/search", Query: text, Searched: true, Choices: []components.Option{{Value: "", Label: text}}, Pager: components.PagerProps{Total: 2},
 			Items: []components.FoundProps{{Title: text, URL: "/a#b", Where: text, Lang: "ja", LangName: text, Passage: []components.FoundText{{Text: text}, {Text: text, Match: true}}}, {Title: text, URL: "https://elsewhere.example/", External: true}}}),
 		"empty search": Search(SearchPage{Site: s, Action: "/search", Query: text, Searched: true, Topics: links}),
@@ -108,10 +108,16 @@ func pages(lang, text string) map[string]templ.Component {
 		"dashboard": Dashboard(DashboardPage{
 			Admin: admin, Counts: []Count{{Label: "Pages", Value: 3, URL: "/admin/content"}}, Model: text, ModelOffline: true, IndexChunks: 7, IndexChanged: at,
 		}),
-		"content":  ContentList(ContentListPage{Admin: admin, Action: "/admin/content", Text: text, Types: []components.Option{{Value: "a", Label: text}}, Rows: []ContentRow{{Title: text, URL: "/a", Path: text, Type: text, State: "published", NewDraft: true, Languages: []string{text}, Author: text, Changed: at}, {Title: text, State: text}}}),
-		"nothing":  ContentList(ContentListPage{Admin: admin, Action: "/admin/content", Text: text}),
-		"accounts": Accounts(AccountsPage{Admin: admin, Rows: []AccountRow{{Name: text, Mail: text, Roles: text, LinkURL: "/l", LastSeen: at}, {Name: text, Blocked: true}}, NewLink: text, NewLinkName: text, NewLinkEnds: at}),
-		"account":  Account(AccountPage{Admin: admin, PasswordAction: "/p", HasPassword: true, OldError: text, NewError: text, RepeatError: text, MinPassword: 12, Sessions: []SessionRow{{ID: text, Agent: text, Address: text, Since: at, Seen: at}, {Agent: text, Current: true}}, RevokeAction: "/r", RevokeAll: "/ra"}),
+		"content":      ContentList(ContentListPage{Admin: admin, Action: "/admin/content", BulkAction: "/admin/content/bulk", Text: text, ReviewURL: "/r", Add: links, Actions: []ContentAction{{Op: "publish", Label: text}}, Types: []components.Option{{Value: "a", Label: text}}, Rows: []ContentRow{{Title: text, URL: "/a", Path: text, Type: text, State: "published", NewDraft: true, Languages: []string{text}, Author: text, Changed: at}, {Title: text, State: text}}}),
+		"add":          ContentAdd(ContentAddPage{Admin: admin, Types: links, Begun: []BegunForm{{Title: text, Type: text, At: at, URL: "/b", DiscardURL: "/d"}}}),
+		"edit":         NodeEdit(editPage(admin, text, links, at)),
+		"history":      NodeHistory(NodeHistoryPage{NodeFrame: editPage(admin, text, links, at).NodeFrame, CompareURL: "/c", Rows: []RevisionRow{{ID: text, At: at, Author: text, Message: text, State: text, Title: text + "2", ViewURL: "/v", RevertURL: "/r"}, {ID: "b", At: at, Current: true, Latest: true, ViewURL: "/v"}}}),
+		"compare":      NodeCompare(NodeComparePage{NodeFrame: editPage(admin, text, links, at).NodeFrame, From: text, To: text, HistoryURL: "/h", RevertURL: "/r", Fields: []DiffField{{Label: text, Pieces: []DiffPiece{{"same", text}, {"removed", text}, {"added", text}}}, {Label: text, Before: []string{text, text}, AfterPictures: []DiffPicture{{URL: "/files/p", Alt: text}}}}}),
+		"translations": NodeTranslations(NodeTranslationsPage{NodeFrame: editPage(admin, text, links, at).NodeFrame, Rows: []TranslationRow{{Code: "en", Label: "English", State: "draft", Title: text, EditURL: "/e", DeleteURL: "/d", Original: true, Changed: at}, {Code: "ar", Label: text, EditURL: "/a"}}}),
+		"confirm":      ContentConfirm(ContentConfirmPage{Admin: admin, Heading: text, Text: text, Action: "/a", Button: text, Back: "/b", Possible: 1, Items: []ConfirmItem{{Key: text, Title: text, Detail: text, Consequences: []Consequence{{Title: text, Links: links, More: 3}}}, {Title: text, Refused: text}}}),
+		"nothing":      ContentList(ContentListPage{Admin: admin, Action: "/admin/content", Text: text}),
+		"accounts":     Accounts(AccountsPage{Admin: admin, Rows: []AccountRow{{Name: text, Mail: text, Roles: text, LinkURL: "/l", LastSeen: at}, {Name: text, Blocked: true}}, NewLink: text, NewLinkName: text, NewLinkEnds: at}),
+		"account":      Account(AccountPage{Admin: admin, PasswordAction: "/p", HasPassword: true, OldError: text, NewError: text, RepeatError: text, MinPassword: 12, Sessions: []SessionRow{{ID: text, Agent: text, Address: text, Since: at, Seen: at}, {Agent: text, Current: true}}, RevokeAction: "/r", RevokeAll: "/ra"}),
 	}
 	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusInternalServerError} {
 		all[http.StatusText(status)] = Error(ErrorPage{Site: s, Status: status, Message: text, RequestID: text, SearchURL: "/search", LoginURL: "/login", Nearest: links})
@@ -299,4 +305,34 @@ func BenchmarkEntity(b *testing.B) {
 		}
 	}
 	b.SetBytes(int64(buf.Len()))
+}
+
+// editPage is an edit form with every kind of widget.
+func editPage(admin Admin, text string, links []components.Link, at time.Time) NodeEditPage {
+	p := NodeEditPage{
+		NodeFrame: NodeFrame{Admin: admin, Title: text, TypeLabel: text, Lang: "en", State: "draft", NewDraft: true, Tabs: []AdminItem{{Label: text, URL: "/t", Current: true}}, Saved: text},
+		Action:    "/a", FormID: text, KeepURL: "/k", Forget: text, BasedOn: text, TitleLabel: "Title", TitleValue: text, TitleError: text, TitleSource: text, SourceLang: "ar",
+		Complaints: []components.Link{{Label: text, URL: "#f-title-0"}}, Kept: &KeptNotice{At: at, DiscardURL: "/d"},
+		Conflict: &NodeConflict{Author: text, At: at, CompareURL: "/c", Fields: []ConflictField{{Name: text, Label: text, Theirs: []DiffPiece{{"added", text}}}}},
+		Side: NodeSide{StateText: text, IsNode: true, Path: text, Menus: []components.Option{{Value: "main", Label: text}}, Menu: "main", MenuTitle: text, Parents: []components.Option{{Value: "a", Label: text}},
+			Date: text, Weight: text, Roles: []RoleChoice{{Name: text, Label: text, Chosen: true}}, Message: text, Author: text, Created: at, Errors: map[string]string{"path": text, "view_roles": text}},
+		Translations: []TranslationLink{{Label: "English", Code: "en", URL: "/en", State: "draft", Current: true}, {Label: text, Code: "ar", URL: "/ar"}},
+		CanPublish:   true, CanDraft: true, ViewURL: "/v", ArchiveURL: "/x", UnpublishURL: "/y", DeleteURL: "/z",
+	}
+	options := []components.Option{{Value: text, Label: text}, {Value: "b", Label: "B"}}
+	for i, kind := range []components.WidgetKind{
+		components.WidgetLine, components.WidgetLong, components.WidgetMarkup, components.WidgetCheck, components.WidgetNumber, components.WidgetDate, components.WidgetDateRange,
+		components.WidgetLink, components.WidgetSelect, components.WidgetRadios, components.WidgetChecks, components.WidgetMedium, components.WidgetReference, components.WidgetComponents,
+	} {
+		w := components.Widget{
+			Name: string(kind), Label: text, Help: text, Error: text, Kind: kind, Multiple: i%2 == 1, More: true, Lang: "ar", Options: options, Formats: options, Blocks: options,
+			SuggestURL: "/s", PickerURL: "/m", Source: text, SourceLang: "en", Shared: true,
+			Rows: []components.WidgetRow{{Key: "0", Value: text, End: text, Format: text, Label: text, Detail: text, Image: "/files/i", Alt: text, HasAlt: true, Kind: "text", Error: text, Choices: options}},
+		}
+		if w.Multiple {
+			w.Rows = append(w.Rows, components.WidgetRow{Key: "1", Value: text, Kind: "b", Closed: true})
+		}
+		p.Widgets = append(p.Widgets, w)
+	}
+	return p
 }

@@ -38,9 +38,10 @@ func typeOf(types *content.Types, p *page) string {
 
 // otherNames are further names of fields in front matter.
 var otherNames = map[string][]string{
-	"place": {"place", "location", "venue"},
-	"when":  {"when", "start", "start_date", "event_date", "date"},
-	"image": {"image", "featured_image", "cover", "hero", "thumbnail"},
+	"place":  {"place", "location", "venue"},
+	"when":   {"when", "start", "start_date", "event_date", "date"},
+	"byline": {"byline", "author", "authors"},
+	"image":  {"image", "featured_image", "cover", "hero", "thumbnail"},
 }
 
 // typed reads the fields of a type that only it has, from the entries of front
@@ -197,14 +198,7 @@ func (r *run) putMedia(ctx context.Context, stored map[string]content.File) erro
 			continue
 		}
 		alt = cmp.Or(alt, title)
-		sum := sha256.Sum256([]byte(fmt.Sprintln(converted, f.ID, title, alt)))
-		in := content.Imported{
-			Key: imageOrigin + name, Origin: imageOrigin + name, Hash: hex.EncodeToString(sum[:]),
-			Input: content.Input{
-				Ref: content.Ref{Type: content.TypeMedia}, Bundle: "image", Lang: r.Languages[0], Title: cut(title), State: content.Published,
-				Access: &content.Access{}, Fields: content.Fields{"image": map[string]any{"file": f.ID}, "alt": alt},
-			},
-		}
+		in := Picture(imageOrigin+name, r.Languages[0], title, alt, f)
 		if known.Hash != in.Hash {
 			items = append(items, in)
 		}
@@ -216,6 +210,18 @@ func (r *run) putMedia(ctx context.Context, stored map[string]content.File) erro
 		}
 	}
 	return nil
+}
+
+// Picture is an image among the media, by the name that its import gives it.
+func Picture(origin, lang, title, alt string, f content.File) content.Imported {
+	sum := sha256.Sum256([]byte(fmt.Sprintln(converted, f.ID, title, alt)))
+	return content.Imported{
+		Key: origin, Origin: origin, Hash: hex.EncodeToString(sum[:]),
+		Input: content.Input{
+			Ref: content.Ref{Type: content.TypeMedia}, Bundle: "image", Lang: lang, Title: cut(title), State: content.Published,
+			Access: &content.Access{}, Fields: content.Fields{"image": map[string]any{"file": f.ID}, "alt": alt},
+		},
+	}
 }
 
 // setPictures refers pages to their pictures, which are stored by now.

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"docent/internal/content"
-	"docent/internal/importer/fromhtml"
+	"docent/internal/fromhtml"
 )
 
 // A page is what is kept of one.

@@ -1,6 +1,7 @@
 package wxr
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/url"
@@ -11,7 +12,8 @@ import (
 	"golang.org/x/net/html"
 
 	"docent/internal/content"
-	"docent/internal/importer/fromhtml"
+	"docent/internal/fromhtml"
+	"docent/internal/importer"
 )
 
 const maxImage = 20 << 20
@@ -131,6 +133,27 @@ func (r *run) store(ctx context.Context, name string) string {
 		return ""
 	}
 	return content.FilePrefix + at
+}
+
+// picture makes an attachment the picture of a post, if it is among the uploads.
+func (r *run) picture(ctx context.Context, in *content.Imported, m medium) error {
+	at, ok := r.image(ctx, r.site, m.url)
+	if !ok {
+		return ctx.Err()
+	}
+	f, err := r.Store.FileByPath(ctx, strings.TrimPrefix(at, content.FilePrefix))
+	if err != nil {
+		return err
+	}
+	p := importer.Picture(originPrefix+f.Path, in.Lang, m.title, cmp.Or(m.alt, m.title), f)
+	if r.known[p.Origin].Hash != p.Hash {
+		if _, err := r.Store.PutImported(ctx, []content.Imported{p}, r.IndexBatch); err != nil {
+			return err
+		}
+		r.known[p.Origin] = content.Known{Hash: p.Hash}
+	}
+	in.Fields["image"], err = r.Store.ImportedID(ctx, p.Key)
+	return err
 }
 
 // plainText is text without markup, on one line.

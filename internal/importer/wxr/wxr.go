@@ -55,7 +55,7 @@ func Run(ctx context.Context, opts Options) (importer.Summary, error) {
 	}
 	r := &run{
 		Options: opts, byID: map[string]*entry{}, byPath: map[string]*entry{}, grouped: map[string]bool{},
-		skipped: map[string]int{}, images: map[string]string{},
+		skipped: map[string]int{}, media: map[string]medium{}, images: map[string]string{},
 	}
 	err := r.do(ctx)
 	slices.SortStableFunc(r.sum.Problems, func(a, b importer.Problem) int { return strings.Compare(a.File, b.File) })
@@ -69,6 +69,9 @@ type entry struct {
 	children                            bool
 }
 
+// A medium is an attachment that posts may have as their picture.
+type medium struct{ url, title, alt string }
+
 type run struct {
 	Options
 	channel channel
@@ -80,8 +83,10 @@ type run struct {
 	byPath  map[string]*entry // by language and address
 	grouped map[string]bool   // language and group of translations
 	skipped map[string]int    // items of other types, by type
+	media   map[string]medium // attachments by id
 	images  map[string]string // name among the uploads -> public address; "" unusable
 	known   map[string]content.Known
+	types   *content.Types
 	batch   []content.Imported
 }
 
@@ -116,7 +121,9 @@ func (r *run) do(ctx context.Context) error {
 		case it.taken():
 			r.entries = append(r.entries, &entry{id: it.ID, parent: it.Parent, slug: slugOf(it), lang: languageOf(it)})
 			addresses = append(addresses, it.Link)
-		case it.Type != "attachment" && it.Type != "post" && it.Type != "page":
+		case it.Type == "attachment":
+			r.media[it.ID] = medium{it.URL, plainText(it.Title), plainText(it.meta("_wp_attachment_image_alt"))}
+		case it.Type != "post" && it.Type != "page":
 			r.skipped[it.Type]++
 		}
 		return ctx.Err()
@@ -133,6 +140,9 @@ func (r *run) do(ctx context.Context) error {
 		r.sum.Problems = append(r.sum.Problems, importer.Problem{File: kind, Message: fmt.Sprintf("%d items of this type are left out", r.skipped[kind])})
 	}
 	if r.known, err = r.Store.Imported(ctx); err != nil {
+		return err
+	}
+	if r.types, err = r.Store.Types(ctx); err != nil {
 		return err
 	}
 	if _, err = r.each(func(it *item) error { return r.take(ctx, it) }); err != nil {
@@ -268,6 +278,16 @@ func (r *run) take(ctx context.Context, it *item) error {
 	if body != "" {
 		in.Fields[content.FieldBody] = body
 	}
+	if m, ok := r.media[it.meta("_thumbnail_id")]; ok && in.Bundle == "article" {
+		if err := r.picture(ctx, &in, m); err != nil {
+			return err
+		}
+	}
+	if ct, ok := r.types.Type(content.TypeNode, in.Bundle); ok {
+		if _, has := ct.Field("byline"); has && r.author(it) != "" {
+			in.Fields["byline"] = r.author(it)
+		}
+	}
 	if summary := plainText(shortcodes(it.excerpt())); summary != "" {
 		in.Fields[content.FieldSummary] = summary
 	}
@@ -277,6 +297,9 @@ func (r *run) take(ctx context.Context, it *item) error {
 	}
 	return ctx.Err()
 }
+
+// author is the name under which a post was written.
+func (r *run) author(it *item) string { return cmp.Or(r.channel.authors[it.Creator], it.Creator) }
 
 // unpublished says why an item is not for everybody, "" if it is.
 func unpublished(it *item) string {
@@ -333,7 +356,7 @@ func (r *run) topics(it *item) []content.Term {
 func (r *run) hash(it *item, in content.Imported) string {
 	h := sha256.New()
 	fmt.Fprintln(h, converted, r.Uploads != nil, in.Key, in.Lang, in.Path, in.SectionIndex, in.Title, in.State, in.Date, in.Weight, in.Topics, it.Modified,
-		r.channel.authors[it.Creator], it.content(), it.excerpt())
+		it.meta("_thumbnail_id"), r.author(it), it.content(), it.excerpt())
 	return hex.EncodeToString(h.Sum(nil))
 }
 

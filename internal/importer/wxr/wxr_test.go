@@ -88,6 +88,13 @@ func TestRun(t *testing.T) {
 		if _, err := store.FileByPath(t.Context(), "wp-content/uploads/2024/05/wheel.png"); err != nil {
 			t.Errorf("image: %v", err)
 		}
+		if got := post.Fields.Text("byline"); got != "Ada Miller" {
+			t.Errorf("author %q", got)
+		}
+		wheel, err := store.Load(t.Context(), visitor, content.Ref{Type: content.TypeMedia, ID: post.Fields.Text("image")}, "en")
+		if err != nil || wheel.Title != "wheel" || wheel.Fields.Text("alt") != "An oak wheel" {
+			t.Errorf("picture %q %q, %v", wheel.Title, wheel.Fields.Text("alt"), err)
+		}
 		term, err := store.ByPath(t.Context(), visitor, "en", "/topics/oak-iron/")
 		if err != nil || term.Title != "Oak & iron" {
 			t.Errorf("term %q, %v", term.Title, err)
