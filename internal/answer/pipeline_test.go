@@ -19,6 +19,7 @@ import (
 	"docent/internal/account"
 	"docent/internal/answer"
 	"docent/internal/config"
+	"docent/internal/content"
 	"docent/internal/llm"
 	"docent/internal/llm/llmtest"
 	"docent/internal/tool"
@@ -474,4 +475,71 @@ func readAll(t *testing.T, r io.Reader) string {
 		t.Error(err)
 	}
 	return string(b)
+}
+
+// One huge result does not end the turn: the model reads its beginning and is told.
+func TestGiantToolResultIsCut(t *testing.T) {
+	model := llmtest.NewScript(llmtest.Turn{llmtest.Call("dump", `{}`)}, llmtest.Turn{llmtest.Text("Hm [1].")})
+	s := newSite(t, dbtest.SQLite(t), model)
+	s.reopen(func(o *answer.Options) {
+		o.SourceTools = func(account.Account, string) []tool.Tool {
+			return []tool.Tool{
+				{Name: "dump", Class: tool.Read, Run: func(context.Context, json.RawMessage) (tool.Result, error) {
+					return tool.Result{Text: strings.Repeat("é", 350_000)}, nil
+				}},
+				{Name: "publish", Class: tool.Live, Run: func(context.Context, json.RawMessage) (tool.Result, error) {
+					t.Error("a tool that writes was run")
+					return tool.Result{}, nil
+				}},
+			}
+		}
+	})
+	s.change(func(a *config.Agent) { a.SourceTools = []string{"dump", "publish"} })
+	st := s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
+	requests := model.Requests()
+	last := requests[1].Messages[len(requests[1].Messages)-1].Text
+	if st.Status != answer.Done || len(last) > 70_000 || !strings.Contains(last, "Ask for a part of it") {
+		t.Errorf("%s, %d bytes", st.Status, len(last))
+	}
+	for _, spec := range requests[0].Tools {
+		if spec.Name == "publish" {
+			t.Error("a tool that writes was offered")
+		}
+	}
+}
+
+// "It prefers the visitor's current content language when the entity has that
+// translation, and otherwise keeps the language the source was retrieved in."
+func TestTranslationOfSources(t *testing.T) {
+	s := newSite(t, dbtest.SQLite(t), llmtest.NewScript(llmtest.Turn{llmtest.Text("a [1]")}, llmtest.Turn{llmtest.Text("a [1]")}))
+	editor := account.Account{ID: "editor", Roles: []string{account.RoleAdministrator}}
+	store := content.New(s.opts.DB, content.Options{Languages: func() []string { return []string{"en", "es", "fr"} }})
+	add := func(in content.Input) content.Item {
+		in.Bundle, in.State = "page", content.Published
+		it, err := store.Save(t.Context(), editor, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.opts.Search.Refresh(t.Context(), store.Translations, it.ID); err != nil {
+			t.Fatal(err)
+		}
+		return it
+	}
+	it := add(content.Input{Lang: "fr", Title: "Le hibou", Path: "/hibou/", Fields: content.Fields{"body": "Le hibou vigoureux habite la tour."}})
+	s.reopen(func(o *answer.Options) { o.Content = store })
+	question := answer.Question{Text: "hibou vigoureux tour", Lang: "es"}
+	st := s.wait(s.ask(question), s.visitor)
+	if len(st.Sources) == 0 || st.Sources[0].Lang != "fr" || st.Sources[0].Title != "Le hibou" {
+		t.Fatalf("without a Spanish version: %+v", st.Sources)
+	}
+	add(content.Input{Ref: it.Ref, Lang: "es", Title: "El búho", Path: "/buho/", Fields: content.Fields{"body": "El ave."}})
+	st = s.wait(s.ask(question), s.visitor)
+	src := st.Sources[slices.IndexFunc(st.Sources, func(x answer.Source) bool { return x.Ref == it.Ref })]
+	if src.Title != "El búho" || src.Lang != "es" {
+		t.Errorf("with one: %+v", src)
+	}
+	// The words that were found stand on the French page: the link leads there.
+	if src.FoundLang == "fr" && !strings.HasPrefix(src.FoundPath, "/fr/") {
+		t.Errorf("found at %s", src.FoundPath)
+	}
 }

@@ -127,7 +127,7 @@ func (r *run) merge(ctx context.Context, hits []search.Hit) ([]int, error) {
 		case i < 0:
 			added++
 			s := r.source(ctx, item, len(sources)+1)
-			s.Anchor, s.Passage, s.Score, s.FoundLang, s.FoundPath = h.Anchor, h.Text, h.Score, h.Lang, h.Path
+			s.Anchor, s.Passage, s.Score, s.FoundLang, s.FoundPath = h.Anchor, h.Text, h.Score, h.Lang, address(h.Path, h.Origin)
 			sources = append(sources, s)
 			i = len(sources) - 1
 		case h.Lang != sources[i].FoundLang && !sources[i].listed():
@@ -148,7 +148,7 @@ func (s *Source) add(h search.Hit) {
 	p := Passage{Text: h.Text, Heading: h.Heading, Anchor: h.Anchor, Start: h.Start}
 	if s.listed() { // a search says more than a list
 		s.Passages, s.Passage, s.Anchor = nil, h.Text, h.Anchor
-		s.FoundLang, s.FoundPath, s.Score = h.Lang, h.Path, h.Score
+		s.FoundLang, s.FoundPath, s.Score = h.Lang, address(h.Path, h.Origin), h.Score
 	}
 	if slices.ContainsFunc(s.Passages, func(q Passage) bool { return q.Text == p.Text || strings.Contains(q.Text, p.Text) }) {
 		return
@@ -167,10 +167,19 @@ func (s *Source) listed() bool { return len(s.Passages) == 1 && s.Passages[0].St
 
 func keyOf(ref content.Ref) string { return ref.Type + ":" + ref.ID }
 
+// address is where readers of a source are sent: copies of pages elsewhere lead to
+// their originals.
+func address(path, origin string) string {
+	if original, ok := strings.CutPrefix(origin, content.OriginExternal); ok {
+		return original
+	}
+	return path
+}
+
 // source is an entity under its number, without passages yet.
 func (r *run) source(ctx context.Context, item content.Item, number int) Source {
 	return Source{
-		Number: number, Key: keyOf(item.Ref), Ref: item.Ref, Lang: item.Lang, Title: item.Title, Path: item.Path,
+		Number: number, Key: keyOf(item.Ref), Ref: item.Ref, Lang: item.Lang, Title: item.Title, Path: address(item.Path, item.Origin),
 		External: external(item.Fields.Text(content.FieldSource)), Where: r.where(ctx, item), Date: isoDate(item.Date),
 	}
 }
@@ -203,7 +212,7 @@ func (r *run) list(ctx context.Context, output any) ([]int, error) {
 			s := r.source(ctx, item, len(sources)+1)
 			s.Passage = rowLine(item, row)
 			s.Passages = Passages{{Text: s.Passage, Start: -1}}
-			s.FoundLang, s.FoundPath, s.Score = item.Lang, item.Path, 1
+			s.FoundLang, s.FoundPath, s.Score = item.Lang, address(item.Path, item.Origin), 1
 			sources = append(sources, s)
 			i = len(sources) - 1
 		}

@@ -146,6 +146,8 @@ func holds(f content.Fields, name, want string) bool {
 		return slices.ContainsFunc(v, same)
 	case []string:
 		return slices.ContainsFunc(v, func(s string) bool { return same(s) })
+	case map[string]any: // text with a format, a link with a title
+		return same(f.Text(name))
 	default:
 		return same(v)
 	}
@@ -164,8 +166,8 @@ func rowOf(it content.Item) Row {
 		}
 		text := ""
 		switch v := v.(type) {
-		case string:
-			text = v
+		case string, map[string]any:
+			text = it.Fields.Text(name)
 		case bool, float64, int, int64, json.Number:
 			text = fmt.Sprint(v)
 		}
