@@ -81,7 +81,7 @@ func TestErrorResponses(t *testing.T) {
 			t.Errorf("%s gets %s, %v", accept, r.body, err)
 		}
 	}
-	if page := b.get("/nowhere", "Accept", "text/html").want(t, http.StatusNotFound).page(t); page.Find(`a[href="/search"]`).Length() != 1 {
+	if page := b.get("/nowhere", "Accept", "text/html").want(t, http.StatusNotFound).page(t); page.Find(`form[action="/search"] input[name=q]`).Length() != 1 {
 		t.Error("the 404 page leads nowhere")
 	}
 	if r := b.send(http.MethodDelete, "/session/token", "").want(t, http.StatusMethodNotAllowed); !strings.Contains(r.Header.Get("Allow"), "GET") {

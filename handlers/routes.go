@@ -198,6 +198,7 @@ func (h *Handlers) structureRoutes(admin section) {
 	redirects.GET("/:id/:lang/delete", h.confirmDeleteRedirect)
 	redirects.POST("/:id/:lang/delete", h.deleteRedirect, form...)
 
+	admin.GET("/structure", h.structure)
 	structure := admin.under("/structure", h.requires(account.AdministerStructure))
 	structure.GET("/types", h.types)
 	for _, kind := range []string{"/types", "/vocabularies"} {

@@ -254,10 +254,10 @@ func TestUploadsOverHTTP(t *testing.T) {
 	}
 
 	// The alternative text is asked for, and nothing has to be sent twice.
-	res, body := s.send(editor, upload, []formPart{{"csrf_token", "", token}, {"file", "Red end.png", picture}})
+	_, body := s.send(editor, upload, []formPart{{"csrf_token", "", token}, {"file", "Red end.png", picture}})
 	file := parse(t, body).Find("input[name=file]").AttrOr("value", "")
 	form := url.Values{"csrf_token": {token}, "file": {file}, "title." + file: {"Red end"}}
-	res, body = s.post(editor, "/admin/media/describe", form)
+	res, body := s.post(editor, "/admin/media/describe", form)
 	if page := parse(t, body); res.StatusCode != 422 || page.Find(".field--error input[name='alt."+file+"']").Length() != 1 || page.Find("input[name='title."+file+"']").AttrOr("value", "") != "Red end" {
 		t.Fatalf("without alternative text: %d %s", res.StatusCode, body)
 	}
@@ -298,6 +298,24 @@ func TestUploadsOverHTTP(t *testing.T) {
 	}
 	_, body = s.get(editor, href)
 	page := parse(t, body)
+
+	// Somebody else saved in between: nothing is lost, and nothing overwritten unasked.
+	seen := page.Find("input[name=based_on]").AttrOr("value", "")
+	form = url.Values{"csrf_token": {token}, "based_on": {seen}, "title": {"Red end"}, "field.alt": {"Red paint"}, "focus_x": {"95"}, "focus_y": {"40"}}
+	if res, _ = s.post(editor, href, form); res.StatusCode != 303 {
+		t.Fatalf("the first to save: %d", res.StatusCode)
+	}
+	form.Set("field.alt", "Brick")
+	res, body = s.post(editor, href, form)
+	again := parse(t, body)
+	if res.StatusCode != 409 || again.Find("input[name='field.alt']").AttrOr("value", "") != "Brick" || !strings.Contains(again.Find(".notice--wait").Text(), "Red paint") {
+		t.Errorf("the second: %d %s", res.StatusCode, again.Find("main").Text())
+	}
+	form.Set("based_on", again.Find("input[name=based_on]").AttrOr("value", ""))
+	form.Set("field.alt", "A red end")
+	if res, _ = s.post(editor, href, form); res.StatusCode != 303 {
+		t.Errorf("the second again: %d", res.StatusCode)
+	}
 	cut := page.Find(".cuts img").First().AttrOr("src", "")
 	_, body = s.get(editor, cut)
 	m, _, err := image.Decode(strings.NewReader(body))
