@@ -171,7 +171,7 @@ func TestOfflineModelIsNamed(t *testing.T) {
 }
 
 func TestQuestionForm(t *testing.T) {
-	p := QuestionProps{
+	p := QuestionProps{Limit: 500,
 		ID: "ask", Variant: QuestionBand, Action: "/ai-answers/question", Agent: "museum", AnswerID: answerID, TargetURL: "/answers",
 		Label: "Ask", Placeholder: "For example", Note: "By software.", Suggestions: []string{"One?", "Two?"}, Lang: "es",
 	}

@@ -203,7 +203,7 @@ func contains(values []string, value string) bool {
 // kindLabel names a component.
 func (w Widget) kindLabel(ctx context.Context, kind string) string {
 	if kind == "text" || kind == "" {
-		return i18n.T(ctx, "widget.text")
+		return i18n.T(ctx, "widget.kind_text")
 	}
 	for _, o := range w.Blocks {
 		if o.Value == kind {

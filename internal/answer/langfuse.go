@@ -26,10 +26,10 @@ type Score struct {
 func NewScores(base, publicKey, secretKey string, log *slog.Logger) (*Scores, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("the address of Langfuse must be an http:// or https:// address")
+		return nil, errors.New("the address must be an http:// or https:// address")
 	}
 	if publicKey == "" || secretKey == "" {
-		return nil, errors.New("Langfuse needs a public and a secret key")
+		return nil, errors.New("a public and a secret key are needed (LANGFUSE_PUBLIC_KEY, LANGFUSE_SECRET_KEY)")
 	}
 	header := http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(publicKey+":"+secretKey))}}
 	return &Scores{newOutbox("langfuse", strings.TrimSuffix(base, "/")+"/api/public/scores", header, log)}, nil

@@ -543,3 +543,44 @@ func TestTranslationOfSources(t *testing.T) {
 		t.Errorf("found at %s", src.FoundPath)
 	}
 }
+
+// "The entity is loaded with an access re-check": what the index still holds and the
+// visitor may no longer see reaches neither prompt nor list, held sources included.
+func TestAccessIsCheckedAgain(t *testing.T) {
+	model := llmtest.NewScript(llmtest.Turn{llmtest.Text("At ten [1].")}, llmtest.Turn{llmtest.Text("Still at ten [1].")}, llmtest.Turn{llmtest.Text("At ten [1].")})
+	s := newSite(t, dbtest.SQLite(t), model)
+	s.change(func(a *config.Agent) { a.TopicDrift, a.MaxResults = false, 1 })
+	first := s.wait(s.ask(answer.Question{Text: "museum morning winter"}), s.visitor)
+	if !slices.Equal(titles(first.Sources), []string{"Opening hours"}) {
+		t.Fatalf("sources %v", titles(first.Sources))
+	}
+	editor := account.Account{ID: "editor", Roles: []string{account.RoleAdministrator}}
+	it, err := s.opts.Content.Load(t.Context(), editor, first.Sources[0].Ref, "en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := content.InputOf(it)
+	in.State, in.Access = content.Published, &content.Access{ViewRoles: []string{account.RoleAuthenticated}}
+	if _, err := s.opts.Content.Save(t.Context(), editor, in); err != nil { // the index does not know yet
+		t.Fatal(err)
+	}
+	held := s.wait(s.ask(answer.Question{Text: "and in winter?", ConversationID: first.ConversationID}), s.visitor)
+	again := s.wait(s.ask(answer.Question{Text: "museum morning winter"}), s.visitor)
+	for _, st := range []answer.State{held, again} {
+		if slices.Contains(titles(st.Sources), "Opening hours") {
+			t.Errorf("sources %v", titles(st.Sources))
+		}
+	}
+	for _, r := range model.Requests()[1:] {
+		if strings.Contains(r.Messages[0].Text, "ten in the morning") {
+			t.Error("the prompt holds what the visitor may no longer see")
+		}
+	}
+	record, err := s.Record(t.Context(), again.LogID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := json.Marshal(record.Steps[0]); strings.Contains(string(data), "Opening hours") {
+		t.Errorf("the trace names it: %s", data)
+	}
+}
