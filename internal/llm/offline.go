@@ -26,7 +26,9 @@ import (
 // The answer is a few quotes in Markdown, each followed by its source's number
 // in brackets, [n]. A sentence that leans on the one before brings it along, a
 // list its lead-in, a table row its header, and small tables stay whole. A question
-// that asks two things gets quotes for both. Nothing is rephrased or translated.
+// that asks two things gets quotes for both. What one source says is not quoted
+// again from another, and quotes that would make the answer long are left out.
+// Nothing is rephrased or translated.
 //
 // When the sources do not cover the weighty words of the question, lack a name or
 // number it holds, or hold no date, number or price where one is asked for, the

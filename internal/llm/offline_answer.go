@@ -9,21 +9,19 @@ import (
 )
 
 const (
-	maxQuotes    = 4
-	softBudget   = 110 // words after which no further quote is started
-	listBudget   = 170 // words of a list before its items are shortened
+	maxQuotes    = 6
+	maxWords     = 125 // of an answer; a quote that does not fit is left out
+	listBudget   = 120 // words of a list before its items are shortened
 	maxItems     = 16
-	maxRows      = 8 // of a table that is quoted whole
+	maxRows      = 5 // of a table that is quoted whole
 	maxItemWords = 28
 	maxUnitWords = 75
 )
 
 // Shares of the best unit's score.
 const (
-	fullShare  = 0.57 // for a further quote
-	freshShare = 0.5  // for a further quote that speaks of something new
-	otherShare = 0.85 // what a unit of another page than the best one is worth
-	cueShare   = 0.5  // for the unit that holds the kind of thing asked for
+	fullShare = 0.5 // for a further quote
+	cueShare  = 0.5 // for the unit that holds the kind of thing asked for
 )
 
 // enoughCoverage is the part of a question's weight that the best place must
@@ -56,14 +54,14 @@ func (o *Offline) answer(text, topic string, sources []Source) string {
 	if r.best < 0 || r.missing || r.coverage < enoughCoverage(len(q.terms)) {
 		return ""
 	}
-	c := chooser{taken: map[int]bool{}, said: map[string]bool{}}
+	c := chooser{taken: map[int]bool{}}
 	parts := splitQuestion(text)
 	for i, part := range parts {
 		if len(parts) > 1 {
 			others := strings.Join(slices.Concat(parts[:i], parts[i+1:]), " ")
 			r = o.rank(o.readQuestion(part, others+" "+topic, langs), passages)
 		}
-		if quotes := c.choose(r, softBudget*(i+1)/len(parts)); i > 0 || r.fitsCue(quotes) {
+		if quotes := c.choose(r, maxWords*(i+1)/len(parts)); i > 0 || r.fitsCue(quotes) {
 			c.quotes = append(c.quotes, quotes...)
 		}
 	}
@@ -95,6 +93,9 @@ func (r *ranking) fitsCue(quotes []quote) bool {
 		return true
 	}
 	for _, q := range quotes {
+		if r.lacksName(q.passage) {
+			continue
+		}
 		for _, i := range q.units {
 			if r.units[r.first[q.passage]+i].score < cueShare*r.units[r.best].score {
 				continue
@@ -102,6 +103,16 @@ func (r *ranking) fitsCue(quotes []quote) bool {
 			if u := r.passages[q.passage].units[i]; pattern.MatchString(u.text + " " + u.above()) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// lacksName tells whether a page does not hold a name of the question.
+func (r *ranking) lacksName(passage int) bool {
+	for i, t := range r.question.terms {
+		if t.named && !t.topic && r.pages[passage][i] < 0.5 {
+			return true
 		}
 	}
 	return false
@@ -116,80 +127,109 @@ type quote struct {
 // chooser gathers quotes for the parts of one question.
 type chooser struct {
 	quotes []quote
-	taken  map[int]bool    // units quoted, by their index in the ranking
-	said   map[string]bool // fingerprints of their texts
+	taken  map[int]bool // units quoted, by their index in the ranking
+	said   []string     // fingerprints of their texts
 	words  int
 }
 
 // choose picks quotes: the best unit with what it needs to be understood, then
-// others that add to it, until the answer has budget words.
+// others nearly as good that say something else, as long as all fit in budget words.
 func (c *chooser) choose(r ranking, budget int) []quote {
 	order := make([]int, len(r.units))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.units[b].score, r.units[a].score) })
-	told := make([]bool, len(r.question.terms)) // terms that the quotes so far speak of
 	var quotes []quote
 	for n, i := range order {
 		s := r.units[i]
-		if len(quotes) == maxQuotes || n > 0 && c.words >= budget {
+		if len(quotes) == maxQuotes || n > 0 && (c.words >= budget || s.score < fullShare*r.units[r.best].score) {
 			break
 		}
 		p := r.passages[s.passage]
-		if c.taken[i] || c.said[fingerprint(p.units[s.unit].text)] || n > 0 && !r.adds(s, told) {
+		if c.taken[i] || c.repeats(p.units[s.unit].text) || n > 0 && !r.speaks(s) {
 			continue
 		}
 		q := quote{passage: s.passage}
-		for _, u := range expand(r, s) {
+		needed := expand(r, s)
+		if n > 0 && c.words+wordsOf(p.units, needed) > budget {
+			continue
+		}
+		for _, u := range needed {
 			g := r.first[s.passage] + u
 			if c.taken[g] {
 				continue
 			}
 			c.taken[g] = true
-			c.said[fingerprint(p.units[u].text)] = true
+			c.said = append(c.said, fingerprint(p.units[u].text))
 			q.units = append(q.units, u)
-			c.words += min(wordCount(p.units[u].text), maxUnitWords)
-			for t := range told {
-				told[t] = told[t] || r.units[g].context[t] >= 0.5
-			}
 		}
+		c.words += wordsOf(p.units, q.units)
 		quotes = append(quotes, q)
 	}
 	return quotes
 }
 
-// adds tells whether s is worth a further quote: nearly as good as the best, or
-// good enough and speaking of something not told yet. It has to hold a word of
-// the question itself, and other pages than the best one have to be better.
-func (r *ranking) adds(s scored, told []bool) bool {
-	share := s.score / r.units[r.best].score
-	if s.passage != r.units[r.best].passage {
-		share *= otherShare
+// speaks tells whether a unit holds a word of the question itself. Items of a
+// list that is asked for need not repeat what it is a list of.
+func (r *ranking) speaks(s scored) bool {
+	match := s.own
+	if r.passages[s.passage].units[s.unit].kind == itemUnit && r.question.cue == cueList {
+		match = s.context
 	}
-	speaks, fresh := false, 0.0
-	for t, term := range r.question.terms {
-		if term.frame || s.own[t] < 0.5 {
-			continue
-		}
-		speaks = true
-		if !told[t] {
-			fresh += term.claim
+	for i, t := range r.question.terms {
+		if !t.frame && match[i] >= 0.5 {
+			return true
 		}
 	}
-	return speaks && (share >= fullShare || share >= freshShare && fresh >= 0.3)
+	return false
 }
 
-// fingerprint is equal for texts that begin with the same words, as a summary and
-// the text it was cut from do.
+// repeats tells whether a quote says text already, as a summary and the text it was
+// cut from do.
+func (c *chooser) repeats(text string) bool {
+	text = fingerprint(text)
+	return slices.ContainsFunc(c.said, func(said string) bool {
+		short, long := said, text
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		return short == long || len(short) >= 40 && strings.Contains(long, short)
+	})
+}
+
+// fingerprint is text without anything but its letters and digits.
 func fingerprint(text string) string {
-	letters := strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1
 		}
 		return unicode.ToLower(r)
 	}, text)
-	return letters[:min(len(letters), 60)]
+}
+
+// wordsOf is about how many words quoting units takes.
+func wordsOf(units []unit, indexes []int) int {
+	long, words := listWords(units, indexes), 0
+	for _, i := range indexes {
+		text := cut(units[i].text, maxUnitWords)
+		if units[i].kind == itemUnit {
+			text = shorten(text, long)
+		}
+		words += wordCount(text)
+	}
+	return words
+}
+
+// listWords counts the words of list items.
+func listWords(units []unit, indexes []int) int {
+	words := 0
+	for _, i := range indexes {
+		if units[i].kind == itemUnit {
+			words += wordCount(units[i].text)
+		}
+	}
+	return words
 }
 
 func wordCount(s string) int { return strings.Count(s, " ") + 1 }
@@ -225,7 +265,7 @@ func expand(r ranking, s scored) []int {
 	for i := first; i <= last; i++ {
 		words += wordCount(units[i].text)
 	}
-	for last+1 < len(units) && units[last+1].block == u.block && last-s.unit < 2 {
+	for last+1 < len(units) && units[last+1].block == u.block && last-s.unit < 2 && leanSentence(units[last+1].text) {
 		next := wordCount(units[last+1].text)
 		if words+next > 70 {
 			break
@@ -318,7 +358,7 @@ func rows(units []unit, i int) []int {
 	for k := first; k <= last; k++ {
 		words += wordCount(units[k].text)
 	}
-	if last-first >= maxRows || words > softBudget {
+	if last-first >= maxRows || words > maxWords {
 		return []int{i}
 	}
 	return span(first, last)

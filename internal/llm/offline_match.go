@@ -13,7 +13,7 @@ import (
 // of like meaning, as what it is a slip of, or sharing its beginning.
 const (
 	asKin    = 0.55
-	asTypo   = 0.8
+	asTypo   = 0.6
 	asPrefix = 0.6
 )
 
@@ -97,8 +97,17 @@ func (o *Offline) links(q *question, passages []passage, c corpus) map[string][]
 			}
 		}
 		t.weigh(frequency, c.units)
+		if t.topic && q.hasSubject() {
+			t.weight *= topicShare
+		}
 	}
 	return links
+}
+
+// hasSubject tells whether a question says by itself what it is about; "when did
+// it go live?" does not.
+func (q question) hasSubject() bool {
+	return slices.ContainsFunc(q.terms, func(t term) bool { return !t.topic && !t.frame && !t.loose })
 }
 
 // weigh sets a term's weights by how many of all units hold it.
@@ -114,9 +123,6 @@ func (t *term) weigh(frequency, units int) {
 	t.claim = t.weight
 	if t.loose && !t.frame && !t.named {
 		t.claim *= 0.35
-	}
-	if t.topic {
-		t.weight *= topicShare
 	}
 }
 

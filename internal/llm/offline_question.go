@@ -97,7 +97,7 @@ func within(set map[string]struct{}, stems []string) bool {
 // start of a sentence says nothing.
 func isNamed(word string, first, shouting bool) bool {
 	if strings.ContainsFunc(word, unicode.IsDigit) {
-		return true
+		return !measure.MatchString(word)
 	}
 	if shouting {
 		return false
@@ -115,7 +115,7 @@ func isNamed(word string, first, shouting bool) bool {
 // literalPattern matches a code as it is written, or is nil when word is not one.
 // Analysis takes codes apart, and their parts match too much.
 func literalPattern(word string) *regexp.Regexp {
-	if !strings.ContainsAny(word, "._/@ ") && !(strings.Contains(word, "-") && strings.ContainsFunc(word, unicode.IsDigit)) {
+	if measure.MatchString(word) || !strings.ContainsAny(word, "._/@ ") && !(strings.Contains(word, "-") && strings.ContainsFunc(word, unicode.IsDigit)) {
 		return nil
 	}
 	// Joints may be written otherwise: M-24-08, M‑24‑08, M 24 08.
@@ -125,6 +125,9 @@ func literalPattern(word string) *regexp.Regexp {
 	}
 	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN])` + strings.Join(parts, `[-‐‑–— ]`) + `(?:$|[^\pL\pN])`)
 }
+
+// measure matches words such as 15-year-old, which no text need hold as they are.
+var measure = regexp.MustCompile(`^[0-9]+-\pL`)
 
 func isNumber(word string) bool {
 	return strings.Trim(word, "0123456789.") == ""

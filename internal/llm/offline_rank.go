@@ -21,17 +21,20 @@ type ranking struct {
 	question question
 	passages []passage
 	units    []scored
-	first    []int   // index in units of each passage's first unit
-	best     int     // index of the best unit, -1 without any
-	coverage float64 // 0 to 1: how much of the question the place of the best unit covers
-	missing  bool    // a name or number of the question is not on its page
+	pages    [][]float64 // best match of each term anywhere in each passage
+	first    []int       // index in units of each passage's first unit
+	best     int         // index of the best unit, -1 without any
+	coverage float64     // 0 to 1: how much of the question the place of the best unit covers
+	missing  bool        // a name or number of the question is not on its page
 }
 
 // How much a term counts for a unit when it stands elsewhere: in the same
-// section, in the title, anywhere on the page. Headings count like the unit.
+// section, in the title, anywhere on the page. Headings count like the unit. A
+// page need not repeat in every sentence what it is about, so the title counts
+// nearly as much: what else the question asks tells the sentences apart.
 const (
 	sectionShare = 0.15
-	titleShare   = 0.25
+	titleShare   = 0.75
 	pageShare    = 0.1
 )
 
@@ -48,9 +51,10 @@ const (
 	ageShare      = 0.02
 )
 
-// topicShare is how much a word of the context counts for ranking: of the question
-// before, or of the other part of a question that asks two things.
-const topicShare = 0.9
+// topicShare is how much a word of the context counts for ranking, of the question
+// before or of the other part of a question that asks two things, unless the
+// question has no subject of its own.
+const topicShare = 0.5
 
 // otherPage is the trust in a page that lacks a name which other sources hold.
 const otherPage = 0.8
@@ -108,17 +112,17 @@ func (o *Offline) rank(q question, passages []passage) ranking {
 	links := o.links(&r.question, passages, c)
 	match := func(text string, tokens []string) []float64 { return r.question.match(links, text, tokens) }
 
-	pages := make([][]float64, len(passages)) // best match anywhere in each passage
-	fits := make([]float64, len(passages))    // how well each covers the question
+	r.pages = make([][]float64, len(passages))
+	fits := make([]float64, len(passages)) // how well each covers the question
 	fittest := 0.0
 	for p, ps := range passages {
-		pages[p] = match(ps.Title, c.passages[p].title)
+		r.pages[p] = match(ps.Title, c.passages[p].title)
 		for i, u := range ps.units {
-			raise(pages[p], match(u.text, c.passages[p].units[i]))
-			raise(pages[p], match(u.above(), c.passages[p].above[i]))
+			raise(r.pages[p], match(u.text, c.passages[p].units[i]))
+			raise(r.pages[p], match(u.above(), c.passages[p].above[i]))
 		}
 		for i, t := range r.question.terms {
-			fits[p] += t.weight * pages[p][i]
+			fits[p] += t.weight * r.pages[p][i]
 		}
 		fittest = max(fittest, fits[p])
 	}
@@ -145,7 +149,7 @@ func (o *Offline) rank(q question, passages []passage) ranking {
 			places = append(places, raise(slices.Clone(title), sections[u.section]))
 		}
 	}
-	r.judge(places, pages)
+	r.judge(places)
 	return r
 }
 
@@ -245,7 +249,7 @@ func (r *ranking) pairs(s *scored, tokens []string) float64 {
 }
 
 // judge finds the best unit and how much of the question its surroundings cover.
-func (r *ranking) judge(places, pages [][]float64) {
+func (r *ranking) judge(places [][]float64) {
 	for i, s := range r.units {
 		if r.best < 0 || s.score > r.units[r.best].score {
 			r.best = i
@@ -264,7 +268,7 @@ func (r *ranking) judge(places, pages [][]float64) {
 			unknown += t.claim
 		}
 		switch {
-		case !t.named || t.topic || pages[passage][i] >= 0.5:
+		case !t.named || t.topic || r.pages[passage][i] >= 0.5:
 		case t.known && t.literal == nil:
 			trust = otherPage
 		default:

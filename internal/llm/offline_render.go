@@ -19,12 +19,7 @@ func render(r ranking, quotes []quote) string {
 			b.WriteString("**" + quoted(h) + "**\n\n")
 		}
 		marker := " [" + strconv.Itoa(p.Number) + "]"
-		long := 0
-		for _, i := range q.units {
-			if p.units[i].kind == itemUnit {
-				long += wordCount(p.units[i].text)
-			}
-		}
+		long := listWords(p.units, q.units)
 		for k, i := range q.units {
 			u := p.units[i]
 			switch {

@@ -26,7 +26,7 @@ var stopWords = wordSet(`a about after again all also am an and any are as at be
 	el la los las un una unos unas de del al y e o u en es son está están ser estar fue era para por con sin sobre entre que qué cual cuál
 	cuales cuáles como cómo cuando cuándo donde dónde quien quién quienes quiénes cuanto cuánto cuanta cuánta cuantos cuántos cuantas cuántas
 	se su sus mi mis tu tus me te le les lo nos hay ha han he si sí no más muy ya desde hasta este esta esto estos estas ese esa eso esos esas puedo puede bien
-	ما ماذا من متى أين كيف لماذا هل كم في على إلى عن هو هي هذا هذه ذلك التي الذي أن إن أو و مع كان`)
+	ما ماذا من متى أين كيف لماذا هل كم في على إلى عن هو هي هذا هذه ذلك التي الذي أن إن أو و مع كان أستطيع يمكن يمكنني أريد`)
 
 // frameWords say what kind of answer is wanted, or stand on most pages. They
 // weigh little. Like looseWords they are compared by their stems.
@@ -36,13 +36,13 @@ var frameWords = wordSet(`
 	people person team agency government federal site website web page public office much many long often big little
 	put set start show look tell talk say happen recommend usual usually different main important several recent recently regular regularly
 	number amount level part step tip guide example question answer information info possible allowed able right wrong fine okay check keep run deal come take
-	one two three four five six seven eight nine ten first second last next write print quote document please
+	one first second last next write print quote document please
 	diferencia lista nombre significa decir usar manera forma año día tipo existir hacer tener poder página sitio`)
 
 // looseWords are so open in meaning that a page which says the same may well use
 // others. They weigh in full, but are not missed.
 var looseWords = wordSet(`
-	week moment bad worse worst large small short high low early late easy hard quick fast slow
+	two three four five six seven eight nine ten week moment bad worse worst large small short high low early late easy hard quick fast slow
 	nice great real true whole full sure same major always never sometimes actually really exactly currently soon ago away together
 	apart around back behind ahead forward along else enough quite rather almost case point side end
 	ask begin believe bring build buy call carry change choose consider continue count create cut decide describe do
