@@ -88,7 +88,10 @@ func TestPDF(t *testing.T) {
 	}
 	// a page that unpacks to more than there is memory for
 	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
+	z, err := zlib.NewWriterLevel(&packed, zlib.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	spaces := bytes.Repeat([]byte(" "), 1<<20)
 	for range 400 {
 		z.Write(spaces)
