@@ -514,7 +514,7 @@ func TestWatchedFromAnotherProcess(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		written, more := make(chan struct{}), make(chan struct{})
 		s := newSite(t, d, llmtest.NewScript(llmtest.Turn{
-			llmtest.Text("First [1].\n\nSecond grows"), llmtest.Reach(written), llmtest.Wait(more), llmtest.Text(" to its end [1]."),
+			llmtest.Text("First [1].\n\nSecond grows\nline by line"), llmtest.Reach(written), llmtest.Wait(more), llmtest.Text(" to its end [1]."),
 		}))
 		st := s.ask(answer.Question{Text: "opening hours"})
 		<-written
