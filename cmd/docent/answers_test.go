@@ -466,3 +466,24 @@ func TestBrowserReportsAndTrial(t *testing.T) {
 		})
 	}
 }
+
+// What a visitor typed about an answer survives a site that cannot be reached.
+func TestBrowserFeedbackSurvivesAFailedRequest(t *testing.T) {
+	s := serveSite(t, nil)
+	ctx := browser(t, 1280, 900)
+	do(t, ctx, chromedp.Navigate(s.url+"/answers"))
+	until(t, ctx, "window.htmx && document.documentElement.classList.contains('js')")
+	set(t, ctx, "input[name=question]", "When is the garden open in winter?")
+	script[bool](t, ctx, "document.querySelector('[name=question]').form.requestSubmit(), true")
+	until(t, ctx, "document.querySelector('.d-feedback button[value=down]')")
+	script[bool](t, ctx, "document.querySelector('.d-feedback button[value=down]').click(), true")
+	until(t, ctx, "document.querySelector('.d-feedback__why')")
+	set(t, ctx, ".d-feedback__why textarea", "It was shut on Thursday.")
+	s.stop()
+	script[bool](t, ctx, "document.querySelector('.d-feedback__why button').click(), true")
+	until(t, ctx, "document.querySelector('.d-feedback__why .notice')")
+	if script[string](t, ctx, "document.querySelector('.d-feedback__why textarea').value") != "It was shut on Thursday." ||
+		script[bool](t, ctx, "document.querySelector('.d-feedback__why button').disabled") {
+		t.Error("the comment is lost, or cannot be sent again")
+	}
+}

@@ -178,8 +178,8 @@ func (s *settings) LogValue() slog.Value {
 		slog.String("listen", s.listen), slog.String("data", s.data), slog.String("base_url", s.baseURL),
 		slog.String("database", database), slog.String("admin_password", redacted(s.adminPassword)),
 		slog.Bool("demo", s.demo), slog.String("model_url", place(s.modelURL)), slog.String("model", s.model),
-		slog.String("model_key", redacted(s.modelKey)), slog.String("rerank_url", s.rerankURL),
-		slog.String("rerank_key", redacted(s.rerankKey)), slog.String("langfuse", s.langfuseURL), slog.String("theme", s.theme),
+		slog.String("model_key", redacted(s.modelKey)), slog.String("rerank_url", redacted(s.rerankURL)),
+		slog.String("rerank_key", redacted(s.rerankKey)), slog.String("langfuse", redacted(s.langfuseURL)), slog.String("theme", s.theme),
 		slog.Bool("config_writable", s.configWritable), slog.String("trusted_proxies", s.trustedProxies),
 		slog.Bool("crawl_private", s.crawlPrivate))
 }
