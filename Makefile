@@ -31,7 +31,7 @@ check: ## everything that must hold before a change is committed, except the tes
 	.ci/generated-is-current
 
 bench: ## measure speed, as ratios within one run
-	.ci/bench
+	.ci/with-postgres .ci/bench
 
 fuzz: ## 10 seconds for each fuzz target
 	.ci/fuzz 10s
