@@ -128,6 +128,9 @@ func TestAnswerAPI(t *testing.T) {
 	if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") || res.Header.Get("Content-Encoding") != "" {
 		t.Fatalf("%d %v", res.StatusCode, res.Header)
 	}
+	if len(res.Cookies()) != 0 {
+		t.Errorf("a stream sets cookies: %v", res.Cookies())
+	}
 	var names []string
 	all := events(t, body)
 	for _, e := range all {

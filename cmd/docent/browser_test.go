@@ -280,7 +280,7 @@ func TestBrowserAdministration(t *testing.T) {
 		chromedp.Click("main form button[type=submit]:not([data-docent-reveal])"))
 	until(t, ctx, "location.pathname === '/admin' && document.querySelector('.counts')")
 	shot(t, ctx, "overview")
-	for _, page := range []string{"content", "people", "config/site"} {
+	for _, page := range []string{"content", "people", "config", "config/site", "config/ai/ai-answers/agents", "config/ai/ai-answers/agents/site", "reports/answers", "reports/status", "media"} {
 		do(t, ctx, chromedp.Navigate(s.url+"/admin/"+page))
 		until(t, ctx, "document.querySelector('.admin h1')")
 		shot(t, ctx, strings.ReplaceAll(page, "/", "-"))
