@@ -3,7 +3,6 @@ package handlers
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -103,23 +102,10 @@ func TestNoStatementPerRow(t *testing.T) {
 	ed := s.browser().login("ed")
 	ed.add("article", "Waiting", "draft")
 	address := ed.add("article", "First", "publish").Request.URL.Path
-	statements := func(path string) int64 {
-		ctx, n := db.Counting(t.Context())
-		r := httptest.NewRequest(http.MethodGet, path, nil).WithContext(ctx)
-		for _, c := range ed.cookies() {
-			r.AddCookie(c)
-		}
-		w := httptest.NewRecorder()
-		s.echo.ServeHTTP(w, r)
-		if w.Code != http.StatusOK {
-			t.Fatalf("%s: %d", path, w.Code)
-		}
-		return n.Load()
-	}
 	paths := []string{"/admin/content", "/admin/content/review", address, address + "/revisions"}
 	var before []int64
 	for _, path := range paths {
-		before = append(before, statements(path))
+		before = append(before, s.statements(t, path, ed.cookies()...))
 	}
 	for i := range 12 {
 		ed.add("article", fmt.Sprintf("Page %d", i), []string{"draft", "publish"}[i%2])
@@ -130,7 +116,7 @@ func TestNoStatementPerRow(t *testing.T) {
 		page = ed.press(page, "add:topics:", nil)
 	}
 	for i, path := range paths {
-		if after := statements(path); after > before[i]+2 { // the author's name, the references' titles
+		if after := s.statements(t, path, ed.cookies()...); after > before[i]+2 { // the author's name, the references' titles
 			t.Errorf("%s takes %d statements, %d with less to show", path, after, before[i])
 		}
 	}

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -11,16 +12,26 @@ import (
 	"docent/internal/content"
 )
 
-// statements counts what a page asks the database.
-func (s *testSite) statements(t *testing.T, path string) int64 {
+// statements counts what a page asks the database, for whoever has these cookies.
+// What is read once and kept does not count, nor do caches that look once a second
+// whether they are current: of several tries the least counts.
+func (s *testSite) statements(t *testing.T, path string, cookies ...*http.Cookie) int64 {
 	t.Helper()
-	ctx, n := db.Counting(t.Context())
-	rec := httptest.NewRecorder()
-	s.echo.ServeHTTP(rec, httptest.NewRequestWithContext(ctx, "GET", path, nil))
-	if rec.Code != 200 {
-		t.Fatalf("%s: %d", path, rec.Code)
+	least := int64(1000)
+	for range 4 {
+		ctx, n := db.Counting(t.Context())
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		w := httptest.NewRecorder()
+		s.echo.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			t.Fatalf("%s: %d", path, w.Code)
+		}
+		least = min(least, n.Load())
 	}
-	return n.Load()
+	return least
 }
 
 // A public page takes a few statements, and no more on a site with more pages.
@@ -44,12 +55,10 @@ func TestStatementsOfPages(t *testing.T) {
 		add(0, 3)
 		few := map[string]int64{}
 		for path := range paths {
-			s.statements(t, path) // what is read once and kept does not count
 			few[path] = s.statements(t, path)
 		}
 		add(3, 30)
 		for path, most := range paths {
-			s.statements(t, path)
 			n := s.statements(t, path)
 			t.Logf("%s: %d statements", path, n)
 			if n > few[path] {
