@@ -154,8 +154,12 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// TestHostile makes sure that text made to be slow is not.
+// TestHostile makes sure that text made to be slow is not: what grows with the
+// square of the text would take hours for a quarter of a megabyte.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector")
+	}
 	const size = 1 << 18
 	for _, unit := range []string{
 		"`", "``a`", "{{<", "{{< a \"", "{{/*", "<!--", "<a ", "<b>", "<table><tr><td>", "<ul><li>", "[", "![", "](", "[a](", "<", "&", "{", "{a", ">", "> ",
@@ -164,7 +168,7 @@ func TestHostile(t *testing.T) {
 		for _, kind := range []format{{}, {mdx: true, liquid: true}} {
 			start := time.Now()
 			convertString(strings.Repeat(unit, size/len(unit)), kind)
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("%q: %v for 256 KB", unit, took)
 			}
 		}
