@@ -13,6 +13,7 @@ import (
 
 	"docent/db"
 	"docent/handlers"
+	"docent/internal/account"
 	"docent/internal/editing"
 	"docent/internal/job"
 )
@@ -130,6 +131,11 @@ func (a *app) firstStart(ctx context.Context) error {
 	token, err := a.accounts.EnsureAdmin(ctx, a.settings.adminPassword)
 	if err != nil {
 		return fmt.Errorf("DOCENT_ADMIN_PASSWORD: %w", err)
+	}
+	if p := a.settings.adminPassword; p != "" {
+		if fault := account.PasswordFault(p, "admin"); fault != "" {
+			a.log.Warn("DOCENT_ADMIN_PASSWORD is weak: it " + fault)
+		}
 	}
 	if token != "" {
 		fmt.Fprintf(a.stdout, "\nThis is the first start. Sign in as admin, once and within a day, at\n%s\nand set a password there.\n\n", a.signInURL(token))

@@ -44,8 +44,9 @@ var common = []string{
 	"admin123456", "changeme123", "football123", "princess12", "sunshine123",
 }
 
-// checkPassword says in plain words what is wrong with a new password, or nothing.
-func checkPassword(password, name string) string {
+// PasswordFault says in plain words why an account of that name may not choose a
+// password, or nothing.
+func PasswordFault(password, name string) string {
 	switch {
 	case utf8.RuneCountInString(password) < PasswordLeast:
 		return fmt.Sprintf("must have %d characters or more", PasswordLeast)

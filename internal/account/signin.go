@@ -78,7 +78,7 @@ func (s *Service) SetPassword(ctx context.Context, id, new string) error {
 	if err != nil {
 		return err
 	}
-	if message := checkPassword(new, r.Name); message != "" {
+	if message := PasswordFault(new, r.Name); message != "" {
 		return invalid("password", message)
 	}
 	return s.replacePassword(ctx, r, new)
@@ -92,7 +92,7 @@ func (s *Service) ChangePassword(ctx context.Context, id, old, new string) error
 	if err != nil {
 		return err
 	}
-	if message := checkPassword(new, r.Name); message != "" {
+	if message := PasswordFault(new, r.Name); message != "" {
 		return invalid("password", message)
 	}
 	if r.HasPassword {
