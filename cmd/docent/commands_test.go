@@ -128,3 +128,15 @@ func TestUsage(t *testing.T) {
 		t.Errorf("migrate: %v %s", err, out)
 	}
 }
+
+// What is imported beside the demo site does not take the demo's pages for gone.
+func TestImportBesideTheDemo(t *testing.T) {
+	data := t.TempDir()
+	serveSite(t, map[string]string{"DOCENT_DATA": data}).stop()
+	dir := t.TempDir()
+	write(t, dir, "planetarium.md", "---\ntitle: Planetarium\n---\nStars.")
+	out, err := docent(t, "y\n", setting("DOCENT_DATA", data), "import", "-prune", dir)
+	if err != nil || strings.Contains(out, "gone") || strings.Contains(out, "Remove") || !strings.Contains(out, "1 added") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -50,7 +50,7 @@ func (a *app) loadDemo(ctx context.Context) error {
 		return err
 	}
 	opts := a.importOptions()
-	opts.FS = files
+	opts.FS, opts.Origin = files, "demo:"
 	summary, err := importer.Run(ctx, opts)
 	if err != nil {
 		return err

@@ -104,7 +104,10 @@ type asked struct {
 
 // pageOf is a page's name in question files: an origin without its prefix.
 func pageOf(origin string) string {
-	return strings.TrimPrefix(origin, "import:")
+	if _, file, ok := strings.Cut(origin, ":"); ok {
+		return file
+	}
+	return origin
 }
 
 // rankOf is the place of the first gold page among distinct pages, from 1; 0 when

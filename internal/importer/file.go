@@ -22,11 +22,12 @@ const (
 
 // A file is a Markdown file of the import, named by its place.
 type file struct {
-	name string // path below the root: "es/guides/dap.md"
-	lang string
-	bare string // without language folder, language suffix and extension: "guides/dap"
-	kind format
-	skip string // why it is not even read
+	prefix string // of its page's origin
+	name   string // path below the root: "es/guides/dap.md"
+	lang   string
+	bare   string // without language folder, language suffix and extension: "guides/dap"
+	kind   format
+	skip   string // why it is not even read
 }
 
 var markdownExt = set(".md .markdown .mdx")

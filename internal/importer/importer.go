@@ -24,6 +24,10 @@ type Options struct {
 	FS    fs.FS  // to read from; nil: the folder Dir
 	Dir   string // links out of it are not followed
 	Store *content.Store
+	// Origin starts the names under which pages are known again, "import:" when it is
+	// empty. Sources of one site that have nothing to do with each other need names
+	// of their own: what one of them lacks is only gone if it came from there.
+	Origin string
 	// Languages whose folders and suffixes are understood, the default first; nil: the store's.
 	Languages []string
 	// Prune is asked before pages are removed whose files are gone; nil: they are kept.
@@ -88,6 +92,9 @@ func Run(ctx context.Context, opts Options) (Summary, error) {
 	if len(opts.Languages) == 0 {
 		opts.Languages = opts.Store.Languages()
 	}
+	if opts.Origin == "" {
+		opts.Origin = originPrefix
+	}
 	if opts.Progress == nil {
 		opts.Progress = func(Progress) {}
 	}
@@ -115,13 +122,16 @@ func (r *run) do(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("import folder: %w", err)
 	}
+	for i := range files {
+		files[i].prefix = r.Origin
+	}
 	r.sum.Files = len(files)
 	known, err := r.Store.Imported(ctx)
 	if err != nil {
 		return err
 	}
 	r.knownMedia = maps.Clone(known)
-	maps.DeleteFunc(known, func(origin string, _ content.Known) bool { return !strings.HasPrefix(origin, originPrefix) })
+	maps.DeleteFunc(known, func(origin string, _ content.Known) bool { return !strings.HasPrefix(origin, r.Origin) })
 	if r.types, err = r.Store.Types(ctx); err != nil {
 		return err
 	}
@@ -263,7 +273,7 @@ func (r *run) write(ctx context.Context, todo []*page) error {
 				return fmt.Errorf("store %s and %d more: %w", b.pages[0].name, len(b.pages)-1, err)
 			}
 			for _, c := range conflicts {
-				r.report(Problem{File: strings.TrimPrefix(c.Origin, originPrefix), Message: "its address belongs to a page of the site: it is at " + c.Path})
+				r.report(Problem{File: strings.TrimPrefix(c.Origin, r.Origin), Message: "its address belongs to a page of the site: it is at " + c.Path})
 			}
 			for _, p := range b.pages {
 				r.tell(p)
@@ -360,7 +370,7 @@ func (r *run) storeImages(ctx context.Context, names []string) error {
 	for _, name := range names {
 		b, err := readLimited(r.FS, name, maxImage)
 		if err == nil {
-			stored[name], err = r.Store.PutImage(ctx, filePath(name), originPrefix+name, b)
+			stored[name], err = r.Store.PutImage(ctx, filePath(name), r.Origin+name, b)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -382,7 +392,7 @@ func (r *run) refreshImages(ctx context.Context) error {
 	}
 	var names []string
 	for _, origin := range origins {
-		if name, ok := strings.CutPrefix(origin, originPrefix); ok && regular(r.FS, name) {
+		if name, ok := strings.CutPrefix(origin, r.Origin); ok && regular(r.FS, name) {
 			if _, stored := r.resolver.seen[name]; !stored {
 				names = append(names, name)
 			}
@@ -395,10 +405,10 @@ func (r *run) refreshImages(ctx context.Context) error {
 func (r *run) prune(ctx context.Context, files []file, known map[string]content.Known) error {
 	gone := maps.Clone(known)
 	for _, f := range files {
-		delete(gone, originPrefix+f.name)
+		delete(gone, r.Origin+f.name)
 	}
 	for _, origin := range slices.Sorted(maps.Keys(gone)) {
-		r.sum.Gone = append(r.sum.Gone, strings.TrimPrefix(origin, originPrefix))
+		r.sum.Gone = append(r.sum.Gone, strings.TrimPrefix(origin, r.Origin))
 	}
 	if len(gone) == 0 || r.Prune == nil || !r.Prune(r.sum.Gone) {
 		return nil

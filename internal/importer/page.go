@@ -236,7 +236,7 @@ func (p *page) withoutPrefix(at string) string {
 }
 
 // origin is the name under which the page is stored.
-func (p *page) origin() string { return originPrefix + p.name }
+func (p *page) origin() string { return p.prefix + p.name }
 
 // seal computes the hash of everything that the stored page is made from.
 func (p *page) seal() {

@@ -10,7 +10,8 @@ import (
 	"docent/internal/content"
 )
 
-// originPrefix starts the names of everything that came from files.
+// originPrefix starts the names of what comes from files, unless [Options.Origin]
+// says otherwise.
 const originPrefix = "import:"
 
 // arrange decides what belongs to which entity and who has which address.
@@ -53,11 +54,11 @@ func indexRank(p *page) int {
 func assignKeys(pages []*page) {
 	taken := map[string]string{}
 	for _, p := range pages {
-		p.key = originPrefix + p.bare
+		p.key = p.prefix + p.bare
 		id := p.lang + " " + p.key
 		if other, ok := taken[id]; ok {
 			p.notes = append(p.notes, note{0, fmt.Sprintf("%s is the same page: kept as another one", other)})
-			p.key = originPrefix + p.name
+			p.key = p.prefix + p.name
 		}
 		taken[p.lang+" "+p.key] = p.name
 	}
