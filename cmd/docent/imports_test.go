@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"static":                  {},
 	"db":                      {},
 	"db/dbtest":               {"db"},
+	"internal/testdata":       {},
 	"internal/demo":           {},
 	"internal/i18n":           {},
 	"internal/llm":            {},

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"docent/internal/testdata"
 	"testing"
 
 	"docent/db/dbtest"
@@ -8,7 +9,7 @@ import (
 )
 
 func TestAstro(t *testing.T) {
-	files := testData(t, "astro-docs.tar.gz")
+	files := testdata.Archive(t, "astro-docs.tar.gz")
 	languages := []string{"en", "ar", "de", "es", "fr", "ja", "ko", "ru", "zh-cn"}
 	store := content.New(dbtest.SQLite(t), content.Options{Languages: func() []string { return languages }})
 	sum := mustRun(t, Options{FS: files, Store: store})

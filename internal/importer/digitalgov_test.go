@@ -1,14 +1,9 @@
 package importer
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
 	"errors"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,44 +13,8 @@ import (
 	"docent/db/dbtest"
 	"docent/internal/account"
 	"docent/internal/content"
+	"docent/internal/testdata"
 )
-
-// testData opens an archive of the test data as a file system, or skips the test.
-func testData(t testing.TB, archive string) fstest.MapFS {
-	t.Helper()
-	dir := os.Getenv("DOCENT_TEST_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	f, err := os.Open(filepath.Join(dir, archive))
-	if err != nil {
-		t.Skipf("no test data: set DOCENT_TEST_DATA to the folder that holds %s", archive)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := fstest.MapFS{}
-	for tr := tar.NewReader(z); ; {
-		h, err := tr.Next()
-		if err == io.EOF {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		b, err := io.ReadAll(tr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, name, _ := strings.Cut(strings.TrimPrefix(h.Name, "./"), "/") // below the archive's top folder
-		files[name] = &fstest.MapFile{Data: b}
-	}
-}
 
 func mustRun(t testing.TB, opts Options) Summary {
 	t.Helper()
@@ -70,7 +29,7 @@ func mustRun(t testing.TB, opts Options) Summary {
 }
 
 func TestDigitalgov(t *testing.T) {
-	files := testData(t, "digitalgov.tar.gz")
+	files := testdata.Archive(t, "digitalgov.tar.gz")
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		store := content.New(d, content.Options{})
 		indexed := 0
@@ -127,7 +86,7 @@ func TestDigitalgov(t *testing.T) {
 
 // BenchmarkImport reports pages a second, into an empty SQLite database and again.
 func BenchmarkImport(b *testing.B) {
-	files := testData(b, "digitalgov.tar.gz")
+	files := testdata.Archive(b, "digitalgov.tar.gz")
 	pages := 0
 	for b.Loop() {
 		b.StopTimer()
@@ -139,7 +98,7 @@ func BenchmarkImport(b *testing.B) {
 }
 
 func BenchmarkConvert(b *testing.B) {
-	files := testData(b, "digitalgov.tar.gz")
+	files := testdata.Archive(b, "digitalgov.tar.gz")
 	size := 0
 	for b.Loop() {
 		for _, f := range files {

@@ -1,14 +1,10 @@
 package search_test
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,55 +18,14 @@ import (
 	"docent/internal/eval"
 	"docent/internal/importer"
 	"docent/internal/search"
+	"docent/internal/testdata"
 )
 
-// testData is the path of a file of the test data; without it the test is skipped.
-func testData(t testing.TB, name string) string {
+// unhurried skips what measures quality under the race detector.
+func unhurried(t testing.TB) {
 	t.Helper()
 	if raceEnabled {
 		t.Skip("quality is measured without the race detector")
-	}
-	dir := os.Getenv("DOCENT_TEST_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("NOT TESTED: no test data: set DOCENT_TEST_DATA to the folder that holds %s", name)
-	}
-	return path
-}
-
-// archive reads a tar.gz of the test data, without its top folder.
-func archive(t testing.TB, name string) fstest.MapFS {
-	t.Helper()
-	f, err := os.Open(testData(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := fstest.MapFS{}
-	for tr := tar.NewReader(z); ; {
-		h, err := tr.Next()
-		if err == io.EOF {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		b, err := io.ReadAll(tr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, rest, _ := strings.Cut(strings.TrimPrefix(h.Name, "./"), "/")
-		files[rest] = &fstest.MapFile{Data: b}
 	}
 }
 
@@ -90,11 +45,12 @@ func imported(t testing.TB, d *db.DB, files fstest.MapFS, langs ...string) *sear
 // The floors stand below what was measured, for figures move a little whenever the
 // importer does.
 func TestQuestions(t *testing.T) {
-	questions, err := eval.Load(testData(t, "questions-dev.jsonl"))
+	unhurried(t)
+	questions, err := eval.Load(testdata.Path(t, "questions-dev.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := archive(t, "digitalgov.tar.gz")
+	files := testdata.Archive(t, "digitalgov.tar.gz")
 	tops := map[string]map[string][]string{}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		e := imported(t, d, files, "en")
@@ -141,7 +97,8 @@ func TestQuestions(t *testing.T) {
 // nothing here was made for. Codes 1 to 4 and -1 count as relevant, with gains of
 // 4 to 1, and 4 for -1.
 func TestCranfield(t *testing.T) {
-	files := archive(t, "cranfield.tar.gz")
+	unhurried(t)
+	files := testdata.Archive(t, "cranfield.tar.gz")
 	text := func(name string) string {
 		if files[name] == nil {
 			t.Fatalf("no %s", name)
@@ -268,7 +225,8 @@ func ndcg(ranked []string, gains map[string]float64) float64 {
 // TestTranslations looks for every translated page of a documentation by its own
 // title, in its own language.
 func TestTranslations(t *testing.T) {
-	files := archive(t, "astro-docs.tar.gz")
+	unhurried(t)
+	files := testdata.Archive(t, "astro-docs.tar.gz")
 	langs := []string{"en", "ar", "de", "es", "fr", "ja", "ko", "ru", "zh-cn"}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		e := search.New(d)
