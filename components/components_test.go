@@ -176,28 +176,28 @@ func TestQuestionForm(t *testing.T) {
 		Label: "Ask", Placeholder: "For example", Note: "By software.", Suggestions: []string{"One?", "Two?"}, Lang: "es",
 	}
 	doc := render(t, Question(p))
-	count(t, doc, "search.d-question--band[data-docent-block=question]", 1)
+	count(t, doc, "search#ask.d-question--band[data-docent-block=question]", 1)
 	for name, want := range map[string]string{
-		"action": "/ai-answers/question", "method": "post", "hx-post": "/ai-answers/question",
-		"hx-target": "#" + answerID + "-transcript", "hx-swap": "innerHTML", "hx-sync": "drop", "hx-disable": "find button",
-		"hx-status:4xx": "target:#ask-notice swap:innerHTML", "hx-status:5xx": "target:#ask-notice swap:innerHTML",
+		"action": "/ai-answers/question", "method": "post", "data-docent-notice": "ask-notice",
 		"data-ai-answers-target": answerID, "data-ai-answers-target-url": "/answers",
 	} {
-		attr(t, doc, "form#ask", name, want)
+		attr(t, doc, "form#ask-form[data-docent-question]", name, want)
 	}
+	count(t, doc, "form[hx-post]", 0) // the Answer block's own form asks
 	count(t, doc, "#ask-notice", 1)
 	count(t, doc, "label[for=ask-text]", 1)
 	count(t, doc, "input#ask-text[name=question][required][maxlength='500'][aria-describedby=ask-note]", 1)
-	attr(t, doc, "form#ask [name=agent]", "value", "museum")
-	attr(t, doc, "form#ask [name=lang]", "value", "es")
-	count(t, doc, "form#ask [name=question]", 1)
-	count(t, doc, "form[data-docent-chips=ask][method=post] button.chip[name=question]", 2)
-	attr(t, doc, "form[data-docent-chips=ask] [name=agent]", "value", "museum")
+	attr(t, doc, "form#ask-form [name=agent]", "value", "museum")
+	attr(t, doc, "form#ask-form [name=block]", "value", answerID)
+	attr(t, doc, "form#ask-form [name=lang]", "value", "es")
+	count(t, doc, "form#ask-form [name=question]", 1)
+	count(t, doc, "form[data-docent-chips=ask-form][method=post] button.chip[name=question]", 2)
+	attr(t, doc, "form[data-docent-chips=ask-form] [name=agent]", "value", "museum")
 }
 
-func TestQuestionWithoutTargetIsAPlainForm(t *testing.T) {
+func TestQuiteEmptyQuestion(t *testing.T) {
 	doc := render(t, Question(QuestionProps{ID: "ask", Variant: QuestionLine, Action: "/q", Label: "Ask", Value: "kept"}))
-	count(t, doc, "form[hx-post], [data-ai-answers-target], .chips, .d-question__note", 0)
+	count(t, doc, ".chips, .d-question__note, [data-ai-answers-target-url], [name=agent]", 0)
 	attr(t, doc, "#ask-text", "value", "kept")
 }
 
@@ -219,6 +219,13 @@ func TestAnswerBlock(t *testing.T) {
 	}
 	count(t, doc, "#"+answerID+"-follow", 1)
 	count(t, doc, "form[data-docent-ask][hidden] input[name=question]", 1)
+	for name, want := range map[string]string{
+		"hx-post": "/q", "hx-target": "#" + answerID + "-transcript", "hx-swap": "innerHTML", "hx-sync": "drop", "hx-disable": "find button",
+		"hx-status:4xx": "target:#" + answerID + "-notice swap:innerHTML", "hx-status:5xx": "target:#" + answerID + "-notice swap:innerHTML",
+		"data-ai-answers-target": answerID,
+	} {
+		attr(t, doc, "form[data-docent-ask]", name, want)
+	}
 	doc = render(t, Answer(AnswerProps{ID: answerID, Turns: []TurnProps{{DOMID: "t1", State: TurnDone}, {DOMID: "t2", State: TurnDone}}}))
 	count(t, doc, "#"+answerID+"-transcript > article", 2)
 }
@@ -226,27 +233,27 @@ func TestAnswerBlock(t *testing.T) {
 func TestSources(t *testing.T) {
 	cited := SourceProps{Number: 3, Key: "node:5", Title: "Running days", URL: "/visit", Where: "Visit", Passage: "The wheel turns.", Mark: [2]int{4, 9}, PassageURL: "/visit#:~:text=wheel"}
 	waiting := SourceProps{Key: "node:7", Title: "Open data", URL: "/data"}
-	doc := render(t, SourceList(SourceListProps{AnswerID: answerID, Cited: []SourceProps{cited}, Waiting: []SourceProps{waiting}, Running: true}))
-	count(t, doc, "aside.d-sources[data-docent-block=sources][data-ai-answers-sources-target="+answerID+"]", 1)
-	if got := text(doc, "#"+answerID+"-sources-count"); got != "1 cited so far" {
+	doc := render(t, SourceList(SourceListProps{ID: "list", AnswerID: answerID, Cited: []SourceProps{cited}, Waiting: []SourceProps{waiting}, Running: true}))
+	count(t, doc, "aside#list.d-sources[data-docent-block=sources][data-ai-answers-sources-target="+answerID+"]", 1)
+	if got := text(doc, "[data-docent-count]"); got != "1 cited so far" {
 		t.Errorf("count %q", got)
 	}
-	count(t, doc, "ol#"+answerID+"-sources > li#source-3[tabindex='-1']", 1)
-	count(t, doc, "ul#"+answerID+"-waiting > li#"+WaitingID("node:7"), 1)
-	count(t, doc, "#source-3 a[target=_blank][rel=noopener]", 2)
+	count(t, doc, "ol[data-docent-cited] > li[data-docent-source='3'][tabindex='-1']:not([id])", 1)
+	count(t, doc, "ul[data-docent-waiting] > li", 1)
+	cited.Anchor = true
+	count(t, render(t, SourceCard(cited)), "li#source-3", 1)
+	count(t, doc, "[data-docent-source] a[target=_blank][rel=noopener]", 2)
 	doc.Find("a[target=_blank]").Each(func(_ int, a *goquery.Selection) {
 		if !strings.Contains(a.Text(), "opens in a new tab") {
 			t.Errorf("link %q does not say that it opens a new tab", a.Text())
 		}
 	})
-	if got := text(doc, "#source-3 q mark"); got != "wheel" {
+	if got := text(doc, "[data-docent-source] q mark"); got != "wheel" {
 		t.Errorf("marked %q", got)
 	}
-	if got := text(doc, "#source-3 q"); got != "The wheel turns." {
+	if got := text(doc, "[data-docent-source] q"); got != "The wheel turns." {
 		t.Errorf("passage %q", got)
 	}
-	second := render(t, SourceList(SourceListProps{AnswerID: answerID, BlockID: "block-2"}))
-	count(t, second, "[data-ai-answers-sources-target="+answerID+"] #block-2-sources", 1)
 }
 
 func TestMarksOutsideThePassageMarkNothing(t *testing.T) {
@@ -261,20 +268,6 @@ func TestMarksOutsideThePassageMarkNothing(t *testing.T) {
 
 func TestSourceWithoutAddressHasNoLink(t *testing.T) {
 	count(t, render(t, SourceCard(SourceProps{Number: 1, Title: "T"})), "a, details", 0)
-}
-
-func TestWaitingID(t *testing.T) {
-	seen := map[string]string{}
-	for _, key := range []string{"node:12", "node:1 2", "node_3a_12", "node-12", "", "é", "#.x>y\"'"} {
-		id := WaitingID(key)
-		if strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
-			t.Errorf("WaitingID(%q) = %q needs escaping in a selector", key, id)
-		}
-		if other, ok := seen[id]; ok {
-			t.Errorf("%q and %q share the id %q", key, other, id)
-		}
-		seen[id] = key
-	}
 }
 
 func TestHostileTextStaysText(t *testing.T) {

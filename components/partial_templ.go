@@ -84,9 +84,9 @@ func Partial(selector string, swap Swap, content templ.Component) templ.Componen
 	})
 }
 
-// SourcesSelector finds every Sources block that follows an Answer block.
-func SourcesSelector(answerID string) string {
-	return "[data-ai-answers-sources-target='" + answerID + "']"
+// InSources finds an element in every Sources block that follows an Answer block.
+func InSources(answerID, selector string) string {
+	return "[data-ai-answers-sources-target=" + answerID + "] " + selector
 }
 
 var _ = templruntime.GeneratedTemplate

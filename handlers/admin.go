@@ -23,7 +23,7 @@ const pageSize = 50
 func (h *Handlers) admin(c echo.Context) views.Admin {
 	ctx, v := c.Request().Context(), visitOf(c)
 	s := h.site(c)
-	s.Question, s.Menu, s.FooterLinks = nil, nil, nil
+	s.Blocks, s.Menu, s.FooterLinks = views.Blocks{}, nil, nil
 	s.AccountName, s.CSRF = v.account.Name, v.token
 	a := views.Admin{Site: s, AccountURL: "/user", LogoutURL: "/user/logout", Rail: h.rail(c)}
 	if text := doneText(ctx, c.QueryParam("done")); text != "" {

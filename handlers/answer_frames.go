@@ -165,22 +165,34 @@ func (w *turnWatch) sources(st answer.State) []templ.Component {
 		now, shown := sourceAt(st, n)
 		switch {
 		case !shown:
-			parts = append(parts, components.Partial("#"+components.SourceID(n), components.SwapDelete, templ.NopComponent))
+			parts = append(parts, components.Partial(w.card(n), components.SwapDelete, templ.NopComponent))
 		case w.last == nil || !sameSource(*w.last, n, now.Key):
-			parts = append(parts, components.Partial("#"+components.SourceID(n), components.SwapReplace, card(now)))
+			parts = append(parts, components.Partial(w.card(n), components.SwapReplace, card(now)))
 		}
 	}
 	for _, s := range newCards(st, have) {
-		parts = append(parts, components.Partial("#"+w.page.ID+"-sources", components.SwapAppend, card(s)))
+		parts = append(parts, components.Partial(components.InSources(w.page.ID, citedList), components.SwapAppend, card(s)))
 	}
 	cards, waiting := cardsOf(st, w.page), w.waiting(st)
 	if w.last == nil || cards != w.have.Cards || len(waiting) != len(w.waiting(*w.last)) {
-		parts = append(parts, components.Partial("#"+w.page.ID+"-waiting", components.SwapInside, each(waiting, components.SourceWaiting)))
+		parts = append(parts, components.Partial(components.InSources(w.page.ID, waitingList), components.SwapInside, each(waiting, components.SourceWaiting)))
 	}
 	if w.last == nil || cards != w.have.Cards || st.IsRunning() != w.last.IsRunning() {
-		parts = append(parts, components.Partial("#"+w.page.ID+"-sources-count", components.SwapReplace, components.SourcesCount(w.page.ID, cards, st.IsRunning())))
+		parts = append(parts, components.Partial(components.InSources(w.page.ID, citedCount), components.SwapReplace, components.SourcesCount(cards, st.IsRunning())))
 	}
 	return parts
+}
+
+// Parts of every list of sources, by what finds them there.
+const (
+	citedList   = "[data-docent-cited]"
+	waitingList = "[data-docent-waiting]"
+	citedCount  = "[data-docent-count]"
+)
+
+// card finds the card with a number in every list that follows the answer.
+func (w *turnWatch) card(n int) string {
+	return components.InSources(w.page.ID, `[data-docent-source="`+strconv.Itoa(n)+`"]`)
 }
 
 // sourceAt is the source whose card has the number n on the reader's list.

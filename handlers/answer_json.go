@@ -125,7 +125,7 @@ func (h *Handlers) inViewMode(ctx context.Context, who account.Account, agent st
 			continue
 		}
 		for i, it := range items {
-			shown := shownFields(ctx, fields[i], h.zone(ctx))
+			shown := shownFields(ctx, fields[i], h.zone(ctx), nil)
 			out[it.Ref] = components.ReferenceProps{Summary: shown.summary, Fields: slices.Concat(shown.facts, shown.text)}
 		}
 	}

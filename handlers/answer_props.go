@@ -24,28 +24,46 @@ const (
 	searchURL        = "/search"
 )
 
-// siteAnswerID is the DOM id of the Answer block on the answers page.
-const siteAnswerID = "ai-answers-answer-site"
-
 // An answersBlock is the Answer block that a turn is shown in.
 type answersBlock struct {
-	ID     string // DOM id
-	Lang   string // of the page around it
-	Agent  string
-	carded map[string]bool // keys of sources that have a card from earlier turns
+	ID      string // DOM id
+	Lang    string // of the page around it
+	Agent   string
+	Without string          // parts that it leaves out
+	carded  map[string]bool // keys of sources that have a card from earlier turns
 
 	feedback bool // answers may be rated
+	followUp bool // visitors can ask on
 	limit    int  // characters of a question
+
+	answersPage string // the answers page in its language
 }
 
 var domID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
 
-// blockFrom reads which Answer block a request comes from.
-func (h *Handlers) blockFrom(ctx context.Context, id, lang, agent string) answersBlock {
+// blockFrom is the Answer block that a request names: by its DOM id and the parts
+// that it leaves out. They come from the page, so that pages can stay in caches
+// and blocks be placed in any content; what an agent does not allow stays off.
+func (h *Handlers) blockFrom(ctx context.Context, id, without, lang, agent string) answersBlock {
 	if !domID.MatchString(id) {
-		id = siteAnswerID
+		id = config.SiteAnswerID
 	}
-	return answersBlock{ID: id, Lang: lang, Agent: agent, feedback: h.Answers.TakesFeedback(ctx, agent), limit: h.questionLimit(ctx, agent)}
+	b := answersBlock{ID: id, Lang: lang, Agent: agent, limit: h.questionLimit(ctx, agent), answersPage: h.languagePrefix(lang) + answersURL}
+	b.feedback, b.followUp = h.Answers.TakesFeedback(ctx, agent), true
+	var left []string
+	for part := range strings.SplitSeq(without, ",") {
+		switch part {
+		case partFeedback:
+			b.feedback = false
+		case partFollowUp:
+			b.followUp = false
+		default:
+			continue
+		}
+		left = append(left, part)
+	}
+	b.Without = strings.Join(slices.Compact(left), ",")
+	return b
 }
 
 // questionLimit is how many characters an agent's questions may have.
@@ -60,12 +78,15 @@ func (h *Handlers) questionLimit(ctx context.Context, agent string) int {
 // turnProps maps a turn's state to what is shown of it.
 func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answersBlock) components.TurnProps {
 	p := components.TurnProps{
-		DOMID:       answer.DOMID(st.ID),
-		AnswerID:    block.ID,
-		Question:    st.Question,
-		State:       turnState(st),
-		SourceCount: len(st.Sources),
-		Offline:     st.Model == llm.OfflineName,
+		DOMID:        answer.DOMID(st.ID),
+		AnswerID:     block.ID,
+		Without:      block.Without,
+		Conversation: st.ConversationID,
+		NewURL:       newQuestionURL(st, block),
+		Question:     st.Question,
+		State:        turnState(st),
+		SourceCount:  len(st.Sources),
+		Offline:      st.Model == llm.OfflineName,
 	}
 	if st.Lang != block.Lang {
 		p.Lang = st.Lang
@@ -80,7 +101,7 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 	}
 	if st.IsRunning() {
 		p.StopURL = turnsURL + st.ID + "/stop"
-		query := url.Values{"as": {"html"}, "block": {block.ID}, "lang": {block.Lang}, "seen": {seenOf(st, cardsOf(st, block)).String()}}
+		query := url.Values{"as": {"html"}, "block": {block.ID}, "without": {block.Without}, "lang": {block.Lang}, "seen": {seenOf(st, cardsOf(st, block)).String()}}
 		p.EventsURL = turnsURL + st.ID + "/events?" + query.Encode()
 		return p
 	}
@@ -108,6 +129,15 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 		p.Message = failureText(ctx, st.Failure)
 	}
 	return p
+}
+
+// newQuestionURL is where the question was asked, if that is known, and a new one
+// can be.
+func newQuestionURL(st answer.State, block answersBlock) string {
+	if st.Page != "" && !strings.HasPrefix(st.Page, conversationsURL) {
+		return st.Page
+	}
+	return block.answersPage
 }
 
 func turnState(st answer.State) components.TurnState {
@@ -211,37 +241,45 @@ func shorten(text string, limit int) string {
 	return strings.TrimRight(cut, " \n,;:.|") + "…"
 }
 
-// conversationProps are the Answer and Sources blocks of a conversation.
-func (h *Handlers) conversationProps(ctx context.Context, states []answer.State, block answersBlock) (components.AnswerProps, components.SourceListProps) {
-	a := components.AnswerProps{ID: block.ID, Limit: block.limit, Action: questionURL, Agent: block.Agent, Lang: block.Lang,
-		Label: i18n.T(ctx, "answers.title"), Empty: i18n.T(ctx, "answers.empty")}
-	list := components.SourceListProps{AnswerID: block.ID}
+// A shownConversation is what the blocks of a page show of a conversation.
+type shownConversation struct {
+	turns          []components.TurnProps
+	cited, waiting []components.SourceProps
+	running        bool
+	followUp       components.FollowUpProps
+}
+
+// shown renders the turns of a conversation for an Answer block.
+func (h *Handlers) shown(ctx context.Context, states []answer.State, block answersBlock) shownConversation {
+	var c shownConversation
 	block.carded = map[string]bool{}
 	for _, st := range states {
-		a.Turns = append(a.Turns, h.turnProps(ctx, st, block))
-		for _, s := range newCards(st, len(list.Cited)) {
-			list.Cited = append(list.Cited, h.sourceProps(s))
+		c.turns = append(c.turns, h.turnProps(ctx, st, block))
+		for _, s := range newCards(st, len(c.cited)) {
+			c.cited = append(c.cited, h.sourceProps(s))
 		}
-		if st.IsRunning() {
-			list.Running = true
-			list.Waiting = waitingSources(h, st, block.carded)
-		} else {
-			a.FollowUp = h.followUpProps(st, block)
+		c.running = st.IsRunning()
+		if c.running {
+			c.waiting = waitingSources(h, st, block.carded)
 		}
+		c.followUp = h.followUpProps(st, block)
 		for _, s := range st.Sources {
 			if s.Running > 0 {
 				block.carded[s.Key] = true
 			}
 		}
 	}
-	if list.Running {
-		a.FollowUp = components.FollowUpProps{}
-	}
-	return a, list
+	return c
 }
 
+// followUpProps is the form below a turn: none while it runs, or where the block
+// has none.
 func (h *Handlers) followUpProps(st answer.State, block answersBlock) components.FollowUpProps {
-	return components.FollowUpProps{AnswerID: block.ID, Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID, Lang: block.Lang, Limit: block.limit}
+	if st.IsRunning() || !block.followUp {
+		return components.FollowUpProps{AnswerID: block.ID}
+	}
+	return components.FollowUpProps{AnswerID: block.ID, Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID, Lang: block.Lang, Limit: block.limit,
+		Without: block.Without}
 }
 
 // contactURL is where a visitor finds a person to ask, "" if the site names none.

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"docent/components"
+	"docent/db"
 	"docent/internal/answer"
 	"docent/internal/config"
 	"docent/internal/i18n"
@@ -34,7 +35,8 @@ type askRequest struct {
 	IdempotencyKey string `json:"idempotency_key" form:"idempotency_key"`
 	Lang           string `json:"lang" form:"lang"`
 	Page           string `json:"page" form:"page"`
-	Block          string `json:"-" form:"block"`
+	Block          string `json:"-" form:"block"`   // DOM id of the Answer block, of forms
+	Without        string `json:"-" form:"without"` // parts that the block leaves out
 }
 
 // ask handles POST /ai-answers/question, in the form that the client can take.
@@ -51,6 +53,9 @@ func (h *Handlers) ask(c echo.Context) error {
 	c.SetRequest(c.Request().WithContext(i18n.WithLanguage(c.Request().Context(), req.Lang)))
 	ctx, who := c.Request().Context(), h.account(c)
 
+	if placed, ok := h.placedAnswer(ctx, req.Block); ok && req.Agent == "" {
+		req.Agent = placed.Agent
+	}
 	if wait := h.tooMany(c); wait > 0 {
 		return refusedQuestion(ctx, who, &answer.LimitError{RetryAfter: wait})
 	}
@@ -77,7 +82,7 @@ func (h *Handlers) ask(c echo.Context) error {
 		if _, err := h.Answers.Wait(wait, st.ID, who); err != nil && wait.Err() == nil {
 			return err
 		}
-		return c.Redirect(http.StatusSeeOther, conversationURL(st.ConversationID, req.Lang))
+		return c.Redirect(http.StatusSeeOther, blockConversationURL(st.ConversationID, h.blockFrom(ctx, req.Block, req.Without, req.Lang, st.Agent)))
 	default:
 		// An answer may take longer than a page: the server's write timeout is for pages.
 		if err := http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(answer.RunTimeout + writeTimeout)); err != nil {
@@ -116,6 +121,18 @@ func (h *Handlers) askedOn(c echo.Context, page string) string {
 
 func conversationURL(id, lang string) string { return conversationsURL + id + "?lang=" + lang }
 
+// blockConversationURL is the address of a conversation as an Answer block shows it.
+func blockConversationURL(id string, block answersBlock) string {
+	query := url.Values{"lang": {block.Lang}}
+	if block.ID != config.SiteAnswerID {
+		query.Set("block", block.ID)
+	}
+	if block.Without != "" {
+		query.Set("without", block.Without)
+	}
+	return conversationsURL + id + "?" + query.Encode()
+}
+
 // askedFragment answers htmx with the turn, which then watches itself, and with
 // the parts of the page that a question changes: a new conversation starts with
 // an empty list of sources.
@@ -125,15 +142,14 @@ func (h *Handlers) askedFragment(c echo.Context, req askRequest, st answer.State
 	if err != nil {
 		return err
 	}
-	block := h.blockFrom(ctx, req.Block, req.Lang, conv.Agent)
+	block := h.blockFrom(ctx, req.Block, req.Without, req.Lang, conv.Agent)
 	block.carded = cardedBefore(states, st.ID)
-	c.Response().Header().Set("HX-Push-Url", conversationURL(st.ConversationID, req.Lang))
 	parts := []templ.Component{components.Turn(h.turnProps(ctx, st, block))}
 	if st.Number == 1 {
 		parts = append(parts,
-			components.Partial("#"+block.ID+"-sources", components.SwapInside, templ.NopComponent),
-			components.Partial("#"+block.ID+"-waiting", components.SwapInside, templ.NopComponent),
-			components.Partial("#"+block.ID+"-sources-count", components.SwapReplace, components.SourcesCount(block.ID, 0, st.IsRunning())))
+			components.Partial(components.InSources(block.ID, citedList), components.SwapInside, templ.NopComponent),
+			components.Partial(components.InSources(block.ID, waitingList), components.SwapInside, templ.NopComponent),
+			components.Partial(components.InSources(block.ID, citedCount), components.SwapReplace, components.SourcesCount(0, st.IsRunning())))
 	}
 	if st.IsRunning() {
 		parts = append(parts, components.Partial("#"+block.ID+"-follow", components.SwapInside, templ.NopComponent))
@@ -207,7 +223,7 @@ func (h *Handlers) streamHTML(c echo.Context, turnID, last string) error {
 	if err != nil {
 		return err
 	}
-	block := h.blockFrom(ctx, c.QueryParam("block"), lang, conv.Agent)
+	block := h.blockFrom(ctx, c.QueryParam("block"), c.QueryParam("without"), lang, conv.Agent)
 	block.carded = cardedBefore(all, turnID)
 	w := &turnWatch{h: h, page: block}
 	w.have, _ = parseSeen(last)
@@ -278,10 +294,35 @@ func (h *Handlers) conversation(c echo.Context) error {
 		}
 		return c.JSON(http.StatusOK, map[string]any{"conversation_id": conv.ID, "agent": conv.Agent, "turns": turns})
 	}
-	block := h.blockFrom(ctx, "", h.lang(c), conv.Agent)
-	page := h.answersPage(c, block, states)
+	block := h.blockFrom(ctx, c.QueryParam("block"), c.QueryParam("without"), h.lang(c), conv.Agent)
+	if isHTMX(c) {
+		return h.conversationFragment(c, states, block)
+	}
+	page := h.answersPage(c)
+	shown := h.shown(ctx, states, block)
+	list := components.SourceListProps{ID: block.ID + "-references", AnswerID: block.ID, Cited: shown.cited, Waiting: shown.waiting, Running: shown.running}
+	for i := range list.Cited {
+		list.Cited[i].Anchor = true
+	}
+	page.Main = []components.BlockProps{{Answer: &components.AnswerProps{
+		ID: block.ID, Action: questionURL, Agent: block.Agent, Lang: block.Lang, Without: block.Without, Limit: block.limit,
+		Label: i18n.T(ctx, "answers.title"), Empty: i18n.T(ctx, "answers.empty"), Turns: shown.turns, FollowUp: shown.followUp}}}
+	page.Blocks.Aside = []components.BlockProps{{Sources: &list}}
+	page.Running = shown.running
 	page.DeleteURL = conversationsURL + conv.ID + "/delete"
 	return h.render(c, http.StatusOK, views.Answers(page))
+}
+
+// conversationFragment is a conversation for an Answer block that is on a page
+// already: its turns, and what belongs into the places around them.
+func (h *Handlers) conversationFragment(c echo.Context, states []answer.State, block answersBlock) error {
+	shown := h.shown(c.Request().Context(), states, block)
+	return h.fragment(c, http.StatusOK, templ.Join(
+		each(shown.turns, components.Turn),
+		components.Partial("#"+block.ID+"-follow", components.SwapInside, components.FollowUp(shown.followUp)),
+		components.Partial(components.InSources(block.ID, citedList), components.SwapInside, each(shown.cited, components.SourceCard)),
+		components.Partial(components.InSources(block.ID, waitingList), components.SwapInside, each(shown.waiting, components.SourceWaiting)),
+		components.Partial(components.InSources(block.ID, citedCount), components.SwapReplace, components.SourcesCount(len(shown.cited), shown.running))))
 }
 
 // deleteConversation handles POST /ai-answers/conversations/:id/delete.
@@ -296,21 +337,21 @@ func (h *Handlers) deleteConversation(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, h.languagePrefix(h.lang(c))+answersURL)
 }
 
-// answers handles GET /answers: the three blocks, waiting for a question.
+// answers handles GET /answers: the blocks that are placed there.
 func (h *Handlers) answers(c echo.Context) error {
-	block := h.blockFrom(c.Request().Context(), "", h.lang(c), siteAgent)
-	return h.renderCacheable(c, views.Answers(h.answersPage(c, block, nil)))
+	page := h.answersPage(c)
+	if len(page.Main) == 0 && len(page.Blocks.Aside) == 0 {
+		return db.ErrNotFound
+	}
+	return h.renderCacheable(c, views.Answers(page))
 }
 
-func (h *Handlers) answersPage(c echo.Context, block answersBlock, states []answer.State) views.AnswersPage {
-	ctx := c.Request().Context()
-	p := views.AnswersPage{Site: h.site(c), Title: i18n.T(ctx, "answers.title"), Offline: h.Answers.Model.Name() == llm.OfflineName}
-	p.Answer, p.Sources = h.conversationProps(ctx, states, block)
-	p.Running = p.Sources.Running
-	if p.Site.Question != nil {
-		p.Site.Question.Variant = components.QuestionLine
-		p.Site.Question.Suggestions = nil
-		p.Site.Question.Note = h.privacyNote(ctx, block.Lang)
+func (h *Handlers) answersPage(c echo.Context) views.AnswersPage {
+	p := views.AnswersPage{Site: h.site(c), Title: i18n.T(c.Request().Context(), "answers.title"), Offline: h.Answers.Model.Name() == llm.OfflineName}
+	var among []contentBlock
+	p.Site.Blocks, among = h.blockBuilder(c).place(answersURL, "")
+	for _, b := range among {
+		p.Main = append(p.Main, b.block)
 	}
 	return p
 }

@@ -116,7 +116,7 @@ func (h *Handlers) addEntries(c echo.Context, f *atomFeed, items []content.Item)
 	var updated time.Time
 	zone := h.zone(ctx)
 	for i, it := range items {
-		shown := shownFields(ctx, rendered[i], zone)
+		shown := shownFields(ctx, rendered[i], zone, nil)
 		e := atomEntry{
 			// Stays the same when the page moves.
 			ID: h.absolute(h.languagePrefix(it.Lang) + "/node/" + it.ID + "/"), Title: it.Title, Summary: shown.summary,

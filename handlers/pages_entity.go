@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -60,7 +61,9 @@ func (h *Handlers) entityPage(c echo.Context, it content.Item) (views.EntityPage
 		return views.EntityPage{}, err
 	}
 	paths := h.translations(c, it)
-	shown := shownFields(ctx, fields, h.zone(ctx))
+	blocks := h.blockBuilder(c)
+	regions, among := blocks.place(strings.TrimPrefix(it.Path, h.languagePrefix(it.Lang)), it.Bundle)
+	shown := shownFields(ctx, fields, h.zone(ctx), blocks)
 	if err := h.sizeImages(ctx, shown.text); err != nil {
 		return views.EntityPage{}, err
 	}
@@ -68,9 +71,10 @@ func (h *Handlers) entityPage(c echo.Context, it content.Item) (views.EntityPage
 		picture.Eager = true
 	}
 	p := views.EntityPage{
-		Site: h.site(c), Title: it.Title, Standfirst: shown.summary, Facts: shown.facts, Fields: shown.text, Topics: shown.topics,
+		Site: h.site(c), Title: it.Title, Standfirst: shown.summary, Facts: shown.facts, Fields: amongFields(shown.text, among), Topics: shown.topics,
 		BodyLang: it.Lang, Front: len(crumbs) < 2, Preview: !it.Published || it.State != content.Published,
 	}
+	p.Site.Blocks = regions
 	p.Site.Languages = h.languageLinks(c, paths)
 	p.Head = h.head(c, it, shown.summary, paths)
 	p.Head.Image = ogImage(h.BaseURL, pictureOf(shown.text))

@@ -27,11 +27,12 @@ type shownItem struct {
 
 // shownFields sorts the fields of a display: the summary stands below the title;
 // of those with their label beside them, terms stand below the text and the others
-// are facts; all that is left is the text.
-func shownFields(ctx context.Context, fields []content.RenderedField, zone *time.Location) shownItem {
+// are facts; all that is left is the text. Placed blocks among them are made by
+// blocks; without it they are left out.
+func shownFields(ctx context.Context, fields []content.RenderedField, zone *time.Location, blocks *blockBuilder) shownItem {
 	var out shownItem
 	for _, f := range fields {
-		values := shownValues(ctx, f, zone)
+		values := shownValues(ctx, f, zone, blocks)
 		if len(values) == 0 {
 			continue
 		}
@@ -50,9 +51,18 @@ func shownFields(ctx context.Context, fields []content.RenderedField, zone *time
 	return out
 }
 
-func shownValues(ctx context.Context, f content.RenderedField, zone *time.Location) []components.ShownValue {
+func shownValues(ctx context.Context, f content.RenderedField, zone *time.Location, blocks *blockBuilder) []components.ShownValue {
 	out := make([]components.ShownValue, 0, len(f.Values))
 	for _, v := range f.Values {
+		if v.Block != nil {
+			if blocks == nil {
+				continue
+			}
+			if block := blocks.fromContent(*v.Block); block != nil {
+				out = append(out, components.ShownValue{Block: block})
+			}
+			continue
+		}
 		shown := components.ShownValue{HTML: v.HTML, Text: v.Text, URL: v.URL, External: isExternal(v.URL), From: v.From, To: v.To, Clock: v.Clock}
 		if v.Clock {
 			shown.From, shown.To = inZone(v.From, zone), inZone(v.To, zone)
@@ -67,7 +77,7 @@ func shownValues(ctx context.Context, f content.RenderedField, zone *time.Locati
 			if f.Style != "" && below.Type == config.FieldImage {
 				below.Style = f.Style // where it is shown knows how much room there is
 			}
-			if values := shownValues(ctx, below, zone); len(values) > 0 {
+			if values := shownValues(ctx, below, zone, blocks); len(values) > 0 {
 				shown.Fields = append(shown.Fields, components.ShownField{
 					Name: below.Name, Label: below.Label, Above: below.LabelPosition != config.LabelHidden, Values: values,
 				})
@@ -122,7 +132,7 @@ func isExternal(address string) bool {
 
 // teaser is an item as lists show it.
 func teaser(ctx context.Context, it content.Item, fields []content.RenderedField, zone *time.Location, lang string) components.TeaserProps {
-	shown := shownFields(ctx, fields, zone)
+	shown := shownFields(ctx, fields, zone, nil)
 	t := components.TeaserProps{Title: it.Title, URL: it.Path, Text: excerpt(shown.summary, 240), Facts: shown.facts}
 	if it.Lang != lang {
 		t.Lang = it.Lang

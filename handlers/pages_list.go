@@ -64,7 +64,7 @@ func (h *Handlers) listingOf(c echo.Context, it content.Item) (listing, error) {
 	if err != nil {
 		return listing{}, err
 	}
-	shown := shownFields(ctx, fields, h.zone(ctx))
+	shown := shownFields(ctx, fields, h.zone(ctx), nil)
 	if err := h.sizeImages(ctx, shown.text); err != nil {
 		return listing{}, err
 	}

@@ -87,7 +87,7 @@ func TestPages(t *testing.T) {
 		if href := doc.Find(".site__langs a[hreflang=es]").AttrOr("href", ""); href != "/language/es?to=%2Fes%2Fvisit%2Fpond%2F" {
 			t.Errorf("Spanish is at %q", href)
 		}
-		if doc.Find("#site-question input[name=question]").Length() != 1 {
+		if doc.Find("[data-docent-block=question] input[name=question]").Length() != 1 {
 			t.Error("no question box")
 		}
 		if res, _ = s.open("/visit/the-pond/", "If-None-Match", res.Header.Get("ETag")); res.StatusCode != 304 {
@@ -300,7 +300,7 @@ func TestMissingPages(t *testing.T) {
 		if got := texts(doc.Find(".lone .near a")); strings.Join(got, "/") != "The bridge" {
 			t.Errorf("nearest %q", got)
 		}
-		if doc.Find(".lone input[name=q]").AttrOr("value", "") != "old bridge" || doc.Find("#site-question").Length() != 1 {
+		if doc.Find(".lone input[name=q]").AttrOr("value", "") != "old bridge" || doc.Find("[data-docent-block=question]").Length() != 1 {
 			t.Error("no search or no question box")
 		}
 		_, doc = s.open("/x/heron/")

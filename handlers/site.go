@@ -8,15 +8,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"docent/components"
-	"docent/internal/account"
 	"docent/internal/config"
 	"docent/internal/content"
-	"docent/internal/i18n"
 	"docent/views"
 )
-
-// siteAgent answers the questions asked in the header.
-const siteAgent = config.SiteName
 
 // site is what stands around every page. Parts that cannot be read are left out
 // and logged: a page without its menu is better than none.
@@ -31,7 +26,10 @@ func (h *Handlers) site(c echo.Context) views.Site {
 	s.Languages = h.languageLinks(c, nil)
 	s.Menu = h.menu(c, "main")
 	s.FooterLinks = h.menu(c, "footer")
-	s.Question = h.question(c, settings)
+	s.Blocks, _ = h.blockBuilder(c).place(h.pathOnSite(c), "")
+	if answers, err := config.Get[config.AnswerSettings](ctx, h.Config, config.SiteName); err == nil {
+		s.Shortcut = answers.Shortcut
+	}
 	return s
 }
 
@@ -72,23 +70,15 @@ func menuLink(item content.MenuItem, path string) components.Link {
 	}
 }
 
-// question is the block in the header in which visitors ask, nil for those who
-// may not and on sites without an agent.
-func (h *Handlers) question(c echo.Context, settings config.Settings) *components.QuestionProps {
-	ctx, lang := c.Request().Context(), h.lang(c)
-	if !h.account(c).Can(account.UseAnswers) {
-		return nil
+// pathOnSite is the path of the page asked for, without the prefix of its
+// language. The page of a conversation stands for that of its blocks.
+func (h *Handlers) pathOnSite(c echo.Context) string {
+	path := strings.TrimPrefix(c.Request().URL.Path, h.languagePrefix(h.lang(c)))
+	switch {
+	case path == "":
+		return "/"
+	case strings.HasPrefix(path, conversationsURL):
+		return answersURL
 	}
-	agent, err := config.Get[config.Agent](ctx, h.Config, siteAgent)
-	if err != nil || !agent.Enabled {
-		return nil
-	}
-	return &components.QuestionProps{
-		ID: "site-question", Variant: components.QuestionBand, Action: questionURL, Agent: siteAgent, Lang: lang,
-		AnswerID: siteAnswerID, TargetURL: h.languagePrefix(lang) + answersURL,
-		Label: i18n.T(ctx, "question.label", settings.SiteName), Placeholder: i18n.T(ctx, "question.placeholder"),
-		Note:        h.questionNote(ctx, lang),
-		Limit:       agent.QuestionLimit,
-		Suggestions: settings.Suggestions[lang],
-	}
+	return path
 }

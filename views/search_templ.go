@@ -118,7 +118,7 @@ func Search(p SearchPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					if p.Question != nil {
+					if p.Blocks.CanAsk() {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

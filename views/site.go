@@ -48,7 +48,8 @@ type Site struct {
 	Dir         string // direction of the page; derived from Lang when empty
 	CSRF        string // token for forms; administrative pages only
 	CurrentPath string
-	Question    *components.QuestionProps // the page's Question block, if it has one
+	Blocks      Blocks
+	Shortcut    bool // Ctrl or Command with K leads to the first Question block
 }
 
 func (s Site) home() string {

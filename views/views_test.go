@@ -41,10 +41,10 @@ func site(lang, text string) Site {
 		Languages:   []LanguageLink{{Code: "en", Name: "English", URL: "/p", Current: lang == "en"}, {Code: "ar", Name: "العربية", URL: "/ar/p", Current: lang == "ar"}},
 		Menu:        []components.Link{{Label: text, URL: "/p", Current: true}},
 		FooterLinks: []components.Link{{Label: text, URL: "/legal"}},
-		Question: &components.QuestionProps{
+		Blocks: Blocks{Top: []components.BlockProps{{Question: &components.QuestionProps{
 			ID: "ask", Variant: components.QuestionBand, Action: "/ai-answers/question", Agent: "a", AnswerID: answerID, TargetURL: "/answers",
 			Label: text, Placeholder: text, Note: text, Suggestions: []string{text},
-		},
+		}}}},
 	}
 }
 
@@ -61,7 +61,7 @@ func pages(lang, text string) map[string]templ.Component {
 	s := site(lang, text)
 	links := []components.Link{{Label: text, URL: "/a", Where: text, Summary: text}}
 	lone := s
-	lone.Question = nil
+	lone.Blocks = Blocks{}
 	lone.CSRF = text
 	admin := Admin{
 		Site: lone, AccountURL: "/admin/account", LogoutURL: "/logout",
@@ -94,11 +94,13 @@ func pages(lang, text string) map[string]templ.Component {
 		"search": Search(SearchPage{Site: s, Action: "/search", Query: text, Searched: true, Choices: []components.Option{{Value: "", Label: text}}, Pager: components.PagerProps{Total: 2},
 			Items: []components.FoundProps{{Title: text, URL: "/a#b", Where: text, Lang: "ja", LangName: text, Passage: []components.FoundText{{Text: text}, {Text: text, Match: true}}}, {Title: text, URL: "https://elsewhere.example/", External: true}}}),
 		"empty search": Search(SearchPage{Site: s, Action: "/search", Query: text, Searched: true, Topics: links}),
-		"empty answer": Answers(AnswersPage{Site: s, Title: text, Answer: components.AnswerProps{ID: answerID, Action: "/q", Label: text, Empty: text}, Sources: components.SourceListProps{AnswerID: answerID}, Offline: true}),
+		"empty answer": Answers(AnswersPage{Site: s, Title: text, Main: []components.BlockProps{{Answer: &components.AnswerProps{ID: answerID, Action: "/q", Label: text, Empty: text, Suggestions: []string{text}}}, {Sources: &components.SourceListProps{ID: "list", AnswerID: answerID}}}, Offline: true}),
 		"answers": Answers(AnswersPage{
 			Site: s, Title: text, Running: true, DeleteURL: "/d", Offline: true,
-			Answer:  components.AnswerProps{ID: answerID, Action: "/q", Label: text, Turns: turns(text), FollowUp: components.FollowUpProps{AnswerID: answerID, Action: "/q", ConversationID: "c", Suggestions: []string{text}}},
-			Sources: components.SourceListProps{AnswerID: answerID, Cited: []components.SourceProps{source}, Waiting: []components.SourceProps{{Key: "w", Title: text}}},
+			Main: []components.BlockProps{
+				{Answer: &components.AnswerProps{ID: answerID, Action: "/q", Label: text, Turns: turns(text), FollowUp: components.FollowUpProps{AnswerID: answerID, Action: "/q", ConversationID: "c", Suggestions: []string{text}}}},
+				{Sources: &components.SourceListProps{ID: "list", AnswerID: answerID, Cited: []components.SourceProps{source}, Waiting: []components.SourceProps{{Key: "w", Title: text}}}},
+			},
 		}),
 		"missing conversation": ConversationMissing(ConversationMissingPage{Site: s, SearchURL: "/search"}),
 		"login":                Login(LoginPage{Site: lone, Action: "/login", Name: text, Destination: text, Error: text}),
@@ -213,7 +215,7 @@ func wellFormed(t *testing.T, doc *goquery.Document) {
 }
 
 func TestRunningConversationRefreshesWithoutScripts(t *testing.T) {
-	page := AnswersPage{Site: site("en", "x"), Title: "Answers", Answer: components.AnswerProps{ID: answerID, Action: "/q", Label: "x"}, Sources: components.SourceListProps{AnswerID: answerID}}
+	page := AnswersPage{Site: site("en", "x"), Title: "Answers", Main: []components.BlockProps{{Answer: &components.AnswerProps{ID: answerID, Action: "/q", Label: "x"}}}}
 	for _, running := range []bool{true, false} {
 		page.Running = running
 		doc := render(t, "en", Answers(page))
@@ -230,7 +232,7 @@ func TestPublicPagesShowNoVisitor(t *testing.T) {
 	for name, c := range map[string]templ.Component{
 		"entity":  Entity(EntityPage{Site: s, Title: "T"}),
 		"listing": Listing(ListingPage{Site: s, Title: "T"}),
-		"answers": Answers(AnswersPage{Site: s, Title: "T", Answer: components.AnswerProps{ID: answerID}}),
+		"answers": Answers(AnswersPage{Site: s, Title: "T", Main: []components.BlockProps{{Answer: &components.AnswerProps{ID: answerID}}}}),
 		"error":   Error(ErrorPage{Site: s, Status: 404}),
 	} {
 		var buf bytes.Buffer

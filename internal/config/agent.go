@@ -29,8 +29,18 @@ type Agent struct {
 	ConversationTTL int               `json:"conversation_ttl"`       // seconds, renewed by every turn
 	DailyTurns      int               `json:"daily_turns,omitempty"`  // questions a day of all visitors; 0: no limit
 	Feedback        bool              `json:"feedback"`               // visitors may rate answers
+	Suggest         string            `json:"suggest,omitempty"`      // where follow-up questions come from: one of the Suggest… constants
+	Share           bool              `json:"share"`                  // visitors may share answers by a link
+	ShareDays       int               `json:"share_days,omitempty"`   // how long such a link holds
 	NoAnswer        map[string]string `json:"no_answer,omitempty"`    // by language; empty: the catalogue's text
 }
+
+// Where an agent's suggested follow-up questions come from.
+const (
+	SuggestNone     = ""
+	SuggestHeadings = "headings" // of the pages that the answer was written from
+	SuggestModel    = "model"    // a second, short call of the model; headings when it is late or unusable
+)
 
 // Kind implements [Object].
 func (Agent) Kind() string { return "agent" }
@@ -69,6 +79,14 @@ func (a Agent) check(c *check) {
 	c.within("question_limit", a.QuestionLimit, 1, 20000)
 	c.within("conversation_ttl", a.ConversationTTL, 60, 365*24*3600)
 	c.within("daily_turns", a.DailyTurns, 0, 10_000_000)
+	if !slices.Contains([]string{SuggestNone, SuggestHeadings, SuggestModel}, a.Suggest) {
+		c.refuse("suggest", "must be headings, model or empty")
+	}
+	shortest := 0 // of a link that nobody can make
+	if a.Share {
+		shortest = 1
+	}
+	c.within("share_days", a.ShareDays, shortest, 3650)
 	c.byLanguage("no_answer", a.NoAnswer)
 }
 
@@ -95,10 +113,7 @@ func (s SiteContext) check(c *check) {
 		c.refuse("text", "must say something in at least one language")
 	}
 	for _, path := range s.Paths {
-		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\ \t\r\n?#") {
-			c.refuse("paths", "has %q; each must be a path on this site that starts with one slash, such as /visit/", path)
-		}
-		c.text("paths", path, textLimit)
+		c.path("paths", path)
 	}
 	c.within("weight", s.Weight, -1000, 1000)
 }
@@ -126,6 +141,7 @@ type AnswerSettings struct {
 	Prices        []ModelPrice      `json:"prices,omitempty"`       // of models; those without one cost nothing
 	AILabel       map[string]string `json:"ai_label,omitempty"`     // said beside the question box, by language
 	PrivacyNote   map[string]string `json:"privacy_note,omitempty"` // likewise
+	Shortcut      bool              `json:"shortcut"`               // Ctrl or Command with K leads to the first Question block
 }
 
 // A ModelPrice is what a model's tokens cost, each in millions.

@@ -30,6 +30,7 @@ var (
 // check collects what is wrong with an object that is about to be stored.
 type check struct {
 	objects *snapshot
+	self    string // name of the object
 	fields  map[string]string
 }
 
@@ -102,6 +103,19 @@ func (c *check) byLanguage(field string, texts map[string]string) {
 	}
 }
 
+// questions checks questions to choose from, per language.
+func (c *check) questions(field string, questions map[string][]string) {
+	for _, lang := range slices.Sorted(maps.Keys(questions)) {
+		c.languageCode(field, lang)
+		if len(questions[lang]) > 12 {
+			c.refuse(field, "must be 12 questions at most in a language")
+		}
+		for _, q := range questions[lang] {
+			c.required(field, q, 200)
+		}
+	}
+}
+
 func (c *check) languageCode(field, lang string) {
 	if !languageName.MatchString(lang) {
 		c.refuse(field, "has %q, which is not a language code", lang)
@@ -160,15 +174,7 @@ func (s Settings) check(c *check) {
 		c.refuse("contact_path", "must be a path on this site that starts with one slash, such as /contact")
 	}
 	c.text("contact_path", s.ContactPath, labelLimit*4)
-	for _, lang := range slices.Sorted(maps.Keys(s.Suggestions)) {
-		c.languageCode("suggestions", lang)
-		if len(s.Suggestions[lang]) > 12 {
-			c.refuse("suggestions", "must be 12 questions at most in a language")
-		}
-		for _, q := range s.Suggestions[lang] {
-			c.required("suggestions", q, 200)
-		}
-	}
+	c.questions("suggestions", s.Suggestions)
 	for field, limit := range map[string]int{"image_limit": s.ImageLimit, "document_limit": s.DocumentLimit} {
 		if limit < 0 || limit > 200 {
 			c.refuse(field, "must be a number of megabytes from 1 to 200")
@@ -208,6 +214,10 @@ func (s *snapshot) mayDelete(kind, name string) error {
 		}
 		if label, used := s.formatUser(name); used {
 			return &InvalidError{Fields: map[string]string{"": fmt.Sprintf("is a format of the type %q", label)}}
+		}
+	case Agent{}.Kind():
+		if label := s.placedWith(name); label != "" {
+			return &InvalidError{Fields: map[string]string{"": fmt.Sprintf("answers in the block %q", label)}}
 		}
 	case Index{}.Kind():
 		for _, agent := range slices.Sorted(maps.Keys(s.objects[Agent{}.Kind()])) {

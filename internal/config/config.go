@@ -62,6 +62,7 @@ var decoders = map[string]func([]byte) (Object, error){
 	Vocabulary{}.Kind():     decode[Vocabulary],
 	TextFormat{}.Kind():     decode[TextFormat],
 	ExternalSite{}.Kind():   decode[ExternalSite],
+	Placement{}.Kind():      decode[Placement],
 }
 
 // decode reads a stored object. Fields it does not know are ignored, so that an
@@ -203,7 +204,7 @@ func (s *Store) put(ctx context.Context, name string, value Object, data, by str
 // replace checks and stores an object, in a transaction that has read s.
 func (s *snapshot) replace(ctx context.Context, tx *db.DB, name string, value Object, data, by string) error {
 	kind := value.Kind()
-	c := &check{objects: s, fields: map[string]string{}}
+	c := &check{objects: s, self: name, fields: map[string]string{}}
 	c.name(kind, name)
 	value.check(c)
 	if len(c.fields) > 0 {

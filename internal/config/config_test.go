@@ -55,7 +55,7 @@ func TestShippedObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range shipped() {
-			c := &check{objects: current, fields: map[string]string{}}
+			c := &check{objects: current, self: o.Name, fields: map[string]string{}}
 			c.name(o.Value.Kind(), o.Name)
 			o.Value.check(c)
 			if len(c.fields) > 0 {
@@ -143,8 +143,11 @@ func TestDelete(t *testing.T) {
 		if fields := refusedFields(t, Delete[Index](ctx, s, SiteName, "")); !slices.Equal(fields, []string{""}) {
 			t.Errorf("deleting an index in use names %q", fields)
 		}
+		if fields := refusedFields(t, Delete[Agent](ctx, s, SiteName, "")); !slices.Equal(fields, []string{""}) {
+			t.Errorf("deleting an agent that a block answers with names %q", fields)
+		}
 		for _, err := range []error{
-			Delete[Agent](ctx, s, SiteName, "account-1"), Delete[Index](ctx, s, SiteName, "account-1"), Delete[Role](ctx, s, account.RoleEditor, "account-1"),
+			Delete[Placement](ctx, s, "site_answer", "account-1"), Delete[Agent](ctx, s, SiteName, "account-1"), Delete[Index](ctx, s, SiteName, "account-1"), Delete[Role](ctx, s, account.RoleEditor, "account-1"),
 		} {
 			if err != nil {
 				t.Error(err)

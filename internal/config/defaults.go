@@ -29,6 +29,9 @@ func DefaultAgent() Agent {
 		QuestionLimit:   2000,
 		ConversationTTL: 3600,
 		Feedback:        true,
+		Suggest:         SuggestHeadings,
+		Share:           true,
+		ShareDays:       30,
 	}
 }
 
@@ -51,7 +54,7 @@ func shipped() []Named[Object] {
 	for _, v := range ShippedVocabularies() {
 		objects = append(objects, Named[Object]{v.Name, v.Value})
 	}
-	return append(objects, []Named[Object]{
+	objects = append(objects, []Named[Object]{
 		{account.RoleAnonymous, Role{Label: "Anonymous visitor", Permissions: visitor}},
 		{account.RoleAuthenticated, Role{Label: "Signed-in account", Permissions: visitor}},
 		{account.RoleEditor, Role{Label: "Editor", Permissions: []account.Permission{
@@ -65,6 +68,10 @@ func shipped() []Named[Object] {
 		{SiteName, DefaultAgent()},
 		{SiteName, DefaultAnswerSettings()},
 	}...)
+	for _, p := range ShippedPlacements() {
+		objects = append(objects, Named[Object]{p.Name, p.Value})
+	}
+	return objects
 }
 
 // install stores shipped objects that the database never had. Processes that
