@@ -14,12 +14,13 @@ import (
 )
 
 // HTML makes safe HTML of a text in a format; what is in a format that is gone
-// is shown as plain text. Headings are those of Markdown.
-func (t *Types) HTML(format, text string) (safe string, headings []markdown.Heading) {
+// is shown as plain text. Headings are those of Markdown, and words what its HTML
+// needs besides the text.
+func (t *Types) HTML(format, text string, words markdown.Labels) (safe string, headings []markdown.Heading) {
 	f, _ := t.Format(format)
 	switch f.Filter {
 	case config.FilterMarkdown:
-		return markdown.Page(text)
+		return markdown.Page(text, words)
 	case config.FilterRestrictedHTML:
 		return restrictedHTML().Sanitize(text), nil
 	case config.FilterFullHTML:

@@ -6,6 +6,7 @@ import (
 
 	"docent/internal/config"
 	"docent/internal/fromhtml"
+	"docent/internal/markdown"
 )
 
 // indexed is an item as the index holds it: its body is Markdown whatever format
@@ -82,7 +83,7 @@ func (t *Types) markdown(format, text string) string {
 	case config.FilterMarkdown:
 		return text
 	case config.FilterRestrictedHTML, config.FilterFullHTML:
-		safe, _ := t.HTML(format, text)
+		safe, _ := t.HTML(format, text, markdown.Labels{})
 		same := func(address string) string { return address }
 		if md, err := fromhtml.Markdown(safe, fromhtml.Links{Link: same, Image: same}); err == nil {
 			return md

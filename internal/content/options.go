@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"docent/db"
+	"docent/internal/markdown"
 	"docent/internal/media"
 )
 
@@ -73,6 +74,9 @@ type Options struct {
 	// DateText tells a date or a range of dates in words of a language, for the
 	// index; nil: in numbers.
 	DateText func(lang string, v RenderedValue) string
+	// Labels are the words of a language that the HTML of Markdown needs besides
+	// the text; nil: English ones.
+	Labels func(lang string) markdown.Labels
 	// PageLabel heads a page of a printed document in a language; nil: a number.
 	PageLabel func(lang string, n int) string
 }
@@ -106,6 +110,9 @@ func New(d *db.DB, opts Options) *Store {
 	}
 	if opts.DateText == nil {
 		opts.DateText = func(_ string, v RenderedValue) string { return v.Text }
+	}
+	if opts.Labels == nil {
+		opts.Labels = func(string) markdown.Labels { return markdown.Labels{} }
 	}
 	if opts.PageLabel == nil {
 		opts.PageLabel = func(_ string, n int) string { return strconv.Itoa(n) }

@@ -81,13 +81,13 @@ func (s *Store) RenderMany(ctx context.Context, who account.Account, items []Ite
 	return out, nil
 }
 
-// RenderText makes safe HTML of a text in a format: for previews.
-func (s *Store) RenderText(ctx context.Context, format, text string) (safe string, headings []markdown.Heading, err error) {
+// RenderText makes safe HTML of a text in a format and a language.
+func (s *Store) RenderText(ctx context.Context, format, lang, text string) (safe string, headings []markdown.Heading, err error) {
 	types, err := s.Types(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	safe, headings = types.HTML(format, text)
+	safe, headings = types.HTML(format, text, s.opts.Labels(lang))
 	return safe, headings, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"docent/db/dbtest"
 	"docent/internal/config"
+	"docent/internal/markdown"
 )
 
 func TestRender(t *testing.T) {
@@ -25,7 +26,7 @@ func TestRender(t *testing.T) {
 		"t": "<b>", "l": "## Depth\n\nOne <script>x</script>*two*", "b": true, "i": 3, "d": "12.50", "day": "2026-02-28",
 		"when": map[string]any{"from": "2026-05-01T10:00:00Z", "to": "2026-05-01T11:30:00Z"}, "e": "ann@example.org",
 		"u": map[string]any{"url": "https://example.org/", "title": "Example"}, "c": []any{"blue"}, "r": []any{secret.ID, open.ID},
-		"parts": []any{map[string]any{"type": "text", "value": "*Hi*"}, map[string]any{"type": "block", "block": "question", "settings": map[string]any{"a": "b"}}},
+		"parts": []any{map[string]any{"type": "text", "value": "*Hi*"}, map[string]any{"type": "block", "block": "answer", "settings": map[string]any{"agent": "b"}}},
 	}})
 	fields, err := s.Render(t.Context(), visitor, it, config.ViewFull)
 	if err != nil {
@@ -56,7 +57,7 @@ func TestRender(t *testing.T) {
 	if len(v["r"]) != 1 || v["r"][0].Text != "Open" || v["r"][0].URL != "/open/" {
 		t.Errorf("a visitor sees %+v", v["r"])
 	}
-	if p := v["parts"]; len(p) != 2 || !strings.Contains(p[0].HTML, "<em>Hi</em>") || p[1].Block.Name != "question" || p[1].Block.UUID == "" || p[1].Block.Settings["a"] != "b" {
+	if p := v["parts"]; len(p) != 2 || !strings.Contains(p[0].HTML, "<em>Hi</em>") || p[1].Block.Name != "answer" || p[1].Block.UUID == "" || p[1].Block.Settings["agent"] != "b" {
 		t.Errorf("%+v", p)
 	}
 	if fields, err := s.Render(t.Context(), editor, it, config.ViewFull); err != nil || len(fields) != 12 {
@@ -158,7 +159,7 @@ func TestTextFormats(t *testing.T) {
 		{config.FormatFullHTML, `<img src="//evil.example/p.gif"><svg onload=alert(1)></svg><object data=x></object>`, ``},
 		{"gone", `<b>x</b>`, `<p dir="auto">&lt;b&gt;x&lt;/b&gt;</p>` + "\n"},
 	} {
-		if got, _ := types.HTML(tt.format, tt.text); got != tt.want {
+		if got, _ := types.HTML(tt.format, tt.text, markdown.Labels{}); got != tt.want {
 			t.Errorf("%s %s:\ngot  %s\nwant %s", tt.format, tt.text, got, tt.want)
 		}
 	}

@@ -21,7 +21,7 @@ func (l *lookup) valuesAt(f config.Field, view config.ViewItem, lang string, val
 	var out []RenderedValue
 	for _, one := range list(value) {
 		if f.Type == config.FieldComponents {
-			out = append(out, l.component(one))
+			out = append(out, l.component(one, lang))
 		} else if v, ok := l.value(f, view, lang, one, depth); ok {
 			out = append(out, v)
 		}
@@ -57,7 +57,7 @@ func (l *lookup) value(f config.Field, view config.ViewItem, lang string, value 
 		case "plain":
 			v.Text = l.types.Plain(format, text)
 		default:
-			v.HTML, v.Headings = l.types.HTML(format, text)
+			v.HTML, v.Headings = l.types.HTML(format, text, l.s.opts.Labels(lang))
 		}
 		return v, text != ""
 	case config.FieldBoolean:
@@ -179,7 +179,7 @@ func (l *lookup) picture(it Item) (*Image, *File) {
 }
 
 // component shows a text or a block among components.
-func (l *lookup) component(part any) (v RenderedValue) {
+func (l *lookup) component(part any, lang string) (v RenderedValue) {
 	m, _ := part.(map[string]any)
 	if m["type"] == "block" {
 		b := &Block{}
@@ -190,7 +190,7 @@ func (l *lookup) component(part any) (v RenderedValue) {
 		return v
 	}
 	text, format := longText(m)
-	v.HTML, v.Headings = l.types.HTML(format, text)
+	v.HTML, v.Headings = l.types.HTML(format, text, l.s.opts.Labels(lang))
 	v.Text = strings.TrimSpace(text)
 	return v
 }

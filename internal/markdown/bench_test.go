@@ -3,80 +3,90 @@ package markdown
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
+
+	"docent/internal/benchtest"
 )
 
-// answer returns about size bytes of what models write.
-func answer(size int) string {
-	var b strings.Builder
-	for i := 0; b.Len() < size; i++ {
-		fmt.Fprintf(&b, "## Section %d\n\nThe **library** opens at nine [%d][%d], see [hours](/hours). It closes at six on `weekdays` and *earlier* on Saturdays.\n\n", i, i%9+1, i%5+1)
-		b.WriteString("- first point with text [3]\n- second **point**\n  - nested one\n\n1. step one\n2. step two\n\n")
-		b.WriteString("| Item | Price |\n|---|--:|\n| Loan | 2 € |\n| Copy | 1 € [4] |\n\n```go\nfunc main() {\n\tfmt.Println(\"x\")\n}\n```\n\n")
-		b.WriteString("**重要提示（Important）：**请注意。 图书馆九点开门【2】。\n\n")
+const tokens = 16 // between two renders
+
+// streamed renders a text as a run does: piece by piece, and what may be stored of
+// it each time.
+func streamed(pieces []string) (renders int) {
+	s := NewStream(testOptions())
+	for _, p := range pieces {
+		s.Write(p)
+		s.Render(false)
+		s.Text()
 	}
-	return b.String()[:size-size%4]
+	s.Render(true)
+	return len(pieces) + 1
 }
 
-const deltas = 16 * 4 // bytes between two renders: 16 tokens
-
-// benchmarkStream renders size bytes after every 16 tokens; compare us/render
-// of two sizes for flatness.
-func benchmarkStream(b *testing.B, src string) {
-	o := testOptions()
-	renders := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		s := NewStream(o)
-		for rest := src; rest != ""; {
-			n := min(deltas, len(rest))
-			s.Write(rest[:n])
-			rest = rest[n:]
-			s.Update(false)
-			renders++
-		}
-		s.Update(true)
-		renders++
-	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(renders), "us/render")
-}
-
-func BenchmarkStream12K(b *testing.B) { benchmarkStream(b, answer(12<<10)) }
-func BenchmarkStream60K(b *testing.B) { benchmarkStream(b, answer(60<<10)) }
-
-// benchmarkWhole is the peer: goldmark over the whole text each time.
-func benchmarkWhole(b *testing.B, src string) {
+// whole is the peer in Go: goldmark over the whole text each time.
+func whole(b testing.TB, pieces []string) (renders int) {
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify))
+	var text, out bytes.Buffer
+	for _, p := range pieces {
+		text.WriteString(p)
+		out.Reset()
+		if err := md.Convert(text.Bytes(), &out); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return len(pieces)
+}
+
+func benchmark(b *testing.B, text string, stream func([]string) int) {
+	pieces := benchtest.Pieces(text, tokens)
 	renders := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		for end := 0; end < len(src); {
-			end = min(end+deltas, len(src))
-			var out bytes.Buffer
-			if err := md.Convert([]byte(src[:end]), &out); err != nil {
-				b.Fatal(err)
-			}
-			renders++
-		}
+		renders += stream(pieces)
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(renders), "us/render")
 }
 
-func BenchmarkWhole12K(b *testing.B) { benchmarkWhole(b, answer(12<<10)) }
-func BenchmarkWhole60K(b *testing.B) { benchmarkWhole(b, answer(60<<10)) }
+func BenchmarkStream12K(b *testing.B) { benchmark(b, benchtest.Answer(12<<10), streamed) }
+func BenchmarkStream60K(b *testing.B) { benchmark(b, benchtest.Answer(60<<10), streamed) }
+func BenchmarkWhole60K(b *testing.B) {
+	benchmark(b, benchtest.Answer(60<<10), func(p []string) int { return whole(b, p) })
+}
 
 // BenchmarkHostile60K streams single blocks of 60 KB, the worst case.
 func BenchmarkHostile60K(b *testing.B) {
-	for _, c := range []struct{ name, head, line string }{
-		{"fence", "```\n", "x := f(y) // some code here\n"},
-		{"list", "", "- an item of the list [1]\n"},
-		{"table", "| a | b |\n|---|---|\n", "| a | b |\n"},
-		{"paragraph", "", "words **of** one paragraph [2] "},
-	} {
-		b.Run(c.name, func(b *testing.B) { benchmarkStream(b, c.head+strings.Repeat(c.line, 60<<10/len(c.line))) })
+	for name, text := range benchtest.Hostile(60 << 10) {
+		b.Run(name, func(b *testing.B) { benchmark(b, text, streamed) })
 	}
+}
+
+// TestBenchRendering compares with renderers in JavaScript and with goldmark
+// alone, by processor time.
+func TestBenchRendering(t *testing.T) {
+	benchtest.Only(t)
+	short, long := benchtest.Pieces(benchtest.Answer(12<<10), tokens), benchtest.Pieces(benchtest.Answer(60<<10), tokens)
+	node := benchtest.StartPeer(t, "parse.mjs")
+	peer := func(name string) benchtest.Side {
+		return func() float64 {
+			return benchtest.Ask[struct{ US float64 }](node, map[string]any{"peer": name, "pieces": short}).US
+		}
+	}
+	ours := func(pieces []string) benchtest.Side {
+		return func() float64 { return benchtest.CPUOf(func() { streamed(pieces) }) }
+	}
+	m := benchtest.Alternate(ours(short), peer("markdown-it"), peer("dompurify"), peer("streamdown"), ours(long),
+		func() float64 { return benchtest.CPUOf(func() { whole(t, long) }) })
+	note := func(other float64) string {
+		return "ours %.0f us a stream, the other " + fmt.Sprintf("%.0f", other)
+	}
+	benchtest.Gate{ID: "B1", What: "12 KB, every 16 tokens: markdown-it without sanitizer / ours", AtLeast: 6, Stretch: 15}.Check(t, m[1]/m[0], note(m[1]), m[0])
+	benchtest.Gate{ID: "B2", What: "12 KB, every 16 tokens: markdown-it + DOMPurify / ours", AtLeast: 25, Stretch: 60}.Check(t, m[2]/m[0], note(m[2]), m[0])
+	benchtest.Gate{ID: "B3", What: "12 KB, every 16 tokens: streamdown's split + remark / ours", AtLeast: 20, Stretch: 50}.Check(t, m[3]/m[0], note(m[3]), m[0])
+	perRender := func(us float64, pieces []string) float64 { return us / float64(len(pieces)+1) }
+	at12, at60 := perRender(m[0], short), perRender(m[4], long)
+	benchtest.Gate{ID: "B4", What: "ours: a render at 60 KB / at 12 KB", AtMost: 1.3, Stretch: 1.1}.Check(t, at60/at12, "%.0f and %.0f us", at60, at12)
+	benchtest.Gate{ID: "B5", What: "60 KB, every 16 tokens: goldmark over the whole text / ours", AtLeast: 50, Stretch: 100}.Check(t, m[5]/m[4], note(m[5]), m[4])
 }

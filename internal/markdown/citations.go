@@ -119,12 +119,12 @@ func (c *citations) label(number int) string {
 	return "Source " + strconv.Itoa(number)
 }
 
-// apply rewrites text: replace returns what stands for a marker, and false to
-// leave it as it is. A marker that goes takes the space before it along.
-func (c *citations) apply(text []byte, replace func(edit) (string, bool)) string {
-	out := make([]byte, 0, len(text))
-	at := 0
-	for _, e := range c.edits {
+// rewrite rewrites text from an offset on that no marker holds: replace returns
+// what stands for a marker, and false to leave it as it is. A marker that goes takes
+// the space before it along.
+func rewrite(text []byte, at int, markers []edit, replace func(edit) (string, bool)) []byte {
+	out := make([]byte, 0, len(text)-at)
+	for _, e := range markers {
 		if e.start < at || e.stop > len(text) {
 			continue
 		}
@@ -139,5 +139,5 @@ func (c *citations) apply(text []byte, replace func(edit) (string, bool)) string
 		out = append(out, s...)
 		at = e.stop
 	}
-	return string(append(out, text[at:]...))
+	return append(out, text[at:]...)
 }

@@ -73,6 +73,20 @@ func TestRenumber(t *testing.T) {
 	}
 }
 
+func TestRenumberRunning(t *testing.T) {
+	o := testOptions()
+	o.Numbered = []string{"k9", "k3"}
+	for src, want := range map[string]string{
+		"a [7][3] b [3, 7] c [12]. `x[7]` d": "a [3][2] b [2][3] c. `x[7]` d",
+		"[9]. [5-6]":                         "[1]. [3][4]",
+		"none":                               "none",
+	} {
+		if got := RenumberRunning(src, o); got != want {
+			t.Errorf("RenumberRunning(%q) = %q, want %q", src, got, want)
+		}
+	}
+}
+
 func TestMarkerGrammar(t *testing.T) {
 	for src, want := range map[string]int{
 		"[1]": 3, "[1] x": 3, "[ 1 ]": 5, "[1,2]x": 5, "[1–3]": 7, "[[1]]": 5, "[[1] x": 0, "[1](u)": 6, "[1](u v)": 3, `[1](u "t") x`: 10, "[1](<u v>)": 10,

@@ -54,7 +54,7 @@ func TestEmphasisFollowsTheSpecification(t *testing.T) {
 			continue
 		}
 		count++
-		if got, _ := Page(e.Markdown); plain.Replace(got) != plain.Replace(e.HTML) {
+		if got, _ := Page(e.Markdown, Labels{}); plain.Replace(got) != plain.Replace(e.HTML) {
 			t.Errorf("%q\ngot  %swant %s", e.Markdown, got, e.HTML)
 		}
 	}
@@ -145,7 +145,7 @@ func TestJoinedDocuments(t *testing.T) {
 }
 
 // TestBrokenBoundaries checks the differential test itself: it must notice
-// each of three plausible but wrong rules.
+// each of four plausible but wrong rules.
 func TestBrokenBoundaries(t *testing.T) {
 	rules := map[string]func([]byte, ast.Node) (ast.Node, int){
 		"incomplete first line": func(src []byte, doc ast.Node) (ast.Node, int) {
@@ -163,6 +163,12 @@ func TestBrokenBoundaries(t *testing.T) {
 			}
 			return doc.FirstChild(), 0
 		},
+		"unfinished end of a fence": func(src []byte, doc ast.Node) (ast.Node, int) {
+			if n := doc.LastChild(); n != nil && n.Kind() == ast.KindFencedCodeBlock && bytes.HasSuffix(src, []byte("```")) && n.Lines().Len() > 0 {
+				return nil, len(src)
+			}
+			return boundary(src, doc)
+		},
 		"no look back over tables": func(src []byte, doc ast.Node) (ast.Node, int) {
 			for n := doc.LastChild(); n != nil; n = n.PreviousSibling() {
 				if p := lineStart(src, n.Pos()); bytes.IndexByte(src[p:], '\n') >= 0 {
@@ -173,11 +179,11 @@ func TestBrokenBoundaries(t *testing.T) {
 		},
 	}
 	examples := specExamples(t)
-	tables := []string{"text\n| a | b |\n|---|---|\n| 1 | 2 |\nrest\n", "x\na | b\n-|-\n"}
+	pitfalls := []string{"text\n| a | b |\n|---|---|\n| 1 | 2 |\nrest\n", "x\na | b\n-|-\n", "```go\nx\n```y\n```\n", "- a\n" + strings.Repeat("-", 40) + " x\n"}
 	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 6))
-			for _, src := range append(tables, documents(rng, examples, 1500)...) {
+			for _, src := range append(pitfalls, documents(rng, examples, 1500)...) {
 				if difference(t, rng, src, rule) != "" {
 					return
 				}
@@ -201,7 +207,7 @@ func FuzzStream(f *testing.F) {
 		if diff := difference(t, rand.New(rand.NewPCG(seed, 0)), src, nil); diff != "" {
 			t.Fatalf("%q\n%s", src, diff)
 		}
-		html, _ := Page(src)
+		html, _ := Page(src, Labels{})
 		checkHTML(t, src, html)
 		if strings.ContainsRune(PlainText(src), 0) {
 			t.Fatal("NUL in plain text")

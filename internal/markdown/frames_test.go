@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"sync"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/PuerkitoBio/goquery"
+
+	"docent/internal/benchtest"
 )
 
 var (
@@ -58,6 +61,36 @@ func TestFrames(t *testing.T) {
 		}
 		for _, parts := range small(f.src) {
 			replay(t, testOptions(), parts, frameChecker(t, f.src, strings.Contains(f.want, "\ufffd")))
+		}
+	}
+}
+
+// composed are texts of the parts that change most while they arrive.
+func composed(rng *rand.Rand) string {
+	parts := []string{
+		"Plain **bold** text [1][2] and `code`.\n\n", "A line\nand another.\n\n", "### Title [3]\n\n", "Title\n-----\n\n",
+		"```go title=\"x\"\na := b[1] // `c`\n```\n\n", "~~~ c++ {1,3}\nint a;\n\n~~~\n", "```\n\n```\n\n",
+		"| a | b |\n|---|:-:|\n| 1 [4] | `2` |\n| **3** | |\n\n", "Prices:\n| a | b | c |\n|:--|---|--:|\n| 1 | 2 | 3 |\n", "Item | Cost\n--- | ---\nLoan of one | 2 € [5]\n\n",
+		"- one\n  - two **x**\n    - three [6]\n- four\n\n", "1. one\n\n   ```sh\n   ls -l\n   ```\n2. two\n   | a | b |\n   |---|---|\n   | 1 | 2 |\n\n", "* a\n* b\n\n",
+		"> quoted\n> | a | b |\n> |---|---|\n> | 1 | 2 |\n\n", "***\n\n", "**重要（注）：**请看【7】。**「引用」**と\n\n", "See 👨‍👩‍👧 [opening hours](/hours) & [8].\n\n",
+	}
+	var b strings.Builder
+	for range 2 + rng.IntN(5) {
+		b.WriteString(parts[rng.IntN(len(parts))])
+	}
+	return b.String()
+}
+
+func TestFramesOfComposedTexts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for range 120 {
+		src := composed(rng)
+		blocks, _ := Render(src, testOptions())
+		for _, parts := range small(src) {
+			s := replay(t, testOptions(), parts, frameChecker(t, src, false))
+			if got, want := joined(s.Render(true)), joined(blocks); got != want {
+				t.Fatalf("%q\ngot  %swant %s", src, got, want)
+			}
 		}
 	}
 }
@@ -184,7 +217,7 @@ func TestEmptyText(t *testing.T) {
 }
 
 func TestStreamsAreIndependent(t *testing.T) {
-	src := answer(4 << 10)
+	src := benchtest.Answer(4 << 10)
 	want, _ := Render(src, testOptions())
 	var group sync.WaitGroup
 	for range 4 {
@@ -210,7 +243,7 @@ func TestStreamsAreIndependent(t *testing.T) {
 // An ordinary answer only ever grows: no block changes its element and no
 // text is taken back, whatever the pace.
 func TestOrdinaryAnswerOnlyGrows(t *testing.T) {
-	src := answer(8 << 10)
+	src := benchtest.Answer(8 << 10)
 	tags := regexp.MustCompile(`<[^>]*>`)
 	s := NewStream(testOptions())
 	at, before := 0, ""

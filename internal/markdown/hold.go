@@ -21,6 +21,8 @@ type tracker struct {
 	indent int  // of the line that opened it
 	row    bool // the line before looks like a table row
 	header int  // start of the line before if it may be a table's header, else -1
+	cells  bool // the line before has a pipe
+	table  bool // the unfinished line may be a table's row, pipe or not
 
 	marker markerScan
 	at     int // start of the open marker, -1 if none
@@ -95,7 +97,7 @@ func escaped(buf []byte, p int) bool {
 func (t *tracker) endLine(buf []byte) {
 	line := buf[t.line : t.pos-1]
 	char, n, indent, info := fenceRun(line)
-	row := false
+	row, cells, table := false, false, false
 	switch {
 	case t.fence != 0:
 		if char == t.fence && n >= t.length && indent <= t.indent+3 && len(info) == 0 {
@@ -107,12 +109,15 @@ func (t *tracker) endLine(buf []byte) {
 	default:
 		t.sources.line(buf, t.line, line)
 		row = isRow(line)
+		cells = bytes.IndexByte(line, '|') >= 0
+		delimiter := t.cells && cells && only(line, delimiterRow) && bytes.IndexByte(line, '-') >= 0
+		table = delimiter || t.table && len(bytes.TrimLeft(line, margin)) > 0
 	}
 	t.header = -1
 	if row && !t.row {
 		t.header = t.line
 	}
-	t.row = row
+	t.row, t.cells, t.table = row, cells, table
 	t.line = t.pos
 	t.spans = spanState{}
 }
@@ -131,10 +136,12 @@ func fenceRun(line []byte) (char byte, n, indent int, info []byte) {
 	return rest[0], n, len(line) - len(rest), bytes.TrimSpace(rest[n:])
 }
 
-func isRow(line []byte) bool {
-	rest := bytes.TrimLeft(line, " ")
-	return len(rest) > 0 && rest[0] == '|' && len(line)-len(rest) <= 3
-}
+const (
+	margin       = " \t>" // what stands before a line in quotes and lists
+	delimiterRow = margin + "|:-"
+)
+
+func isRow(line []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(line, margin), []byte("|")) }
 
 // end returns where the text ends if nothing follows: before the model's own
 // list of sources, and before a marker that was cut off by a stop.
@@ -165,12 +172,15 @@ func (t *tracker) visible(buf []byte) int {
 		}
 	}
 	switch {
-	case t.header >= 0 && len(line) < maxHeldLine && only(line, " \t|:-"):
+	case t.header >= 0 && len(line) < maxHeldLine && only(line, delimiterRow):
 		v = min(v, t.header)
-	case holdsLine(line):
+	case t.table && len(line) < maxHeldLine, holdsLine(line):
 		v = min(v, t.line)
 	default:
 		v = min(v, t.spans.visible(buf), len(buf)-heldTail(line), openLink(buf, t.line))
+		if v > t.line && holdsLine(buf[t.line:v]) { // what is left of the line is no text yet
+			v = t.line
+		}
 	}
 	if at := t.sources.held(buf, t.line); at >= 0 {
 		v = min(v, at)

@@ -22,10 +22,10 @@ type Heading struct {
 // Page renders a page of the site's own content. Its authors are trusted with
 // links and images of the site, not with scripts: raw HTML is reduced to a few
 // elements without attributes. Headings start at h2; the page's title is the h1.
-func Page(src string) (html string, headings []Heading) {
+func Page(src string, words Labels) (html string, headings []Heading) {
 	text := cleaned(src)
 	p := &pageState{ids: map[string]int{}}
-	w := &writer{src: text, page: p, tableLabel: "Table", allow: func(*url.URL) bool { return true }}
+	w := &writer{src: text, page: p, labels: words.withDefaults(), closed: true, allow: func(*url.URL) bool { return true }}
 	for n := parsePage(text).FirstChild(); n != nil; n = n.NextSibling() {
 		w.container(n, "")
 		w.raw("\n")

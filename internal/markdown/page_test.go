@@ -20,6 +20,10 @@ Intro with [a link](https://other.example/x "t"), ![plan](/files/plan.png) and !
 
 ## Fees & *terms*
 
+~~~json
+{"open": true}
+~~~
+
 <details><summary>More</summary>
 
 Hidden **text** <b onclick="x()">bold</b>
@@ -35,7 +39,7 @@ See [About][ref], [bad](javascript:alert(1)).
 `
 
 func TestPage(t *testing.T) {
-	html, headings := Page(pageSource)
+	html, headings := Page(pageSource, Labels{})
 	want := []Heading{{2, "opening-hours", "Opening hours"}, {2, "fees-terms", "Fees & terms"}, {2, "fees-terms-2", "Fees & terms"}}
 	if !reflect.DeepEqual(headings, want) {
 		t.Errorf("headings %v", headings)
@@ -48,6 +52,7 @@ func TestPage(t *testing.T) {
 		"h1": 0, "h2#opening-hours": 1, "h2#fees-terms em": 1, "h2#fees-terms-2": 1,
 		`div.scroll[role="region"][tabindex="0"] > table.table td[data-align="end"] sup`: 1,
 		`img[src="/files/plan.png"][alt="plan"]`:                                         1, "img": 1,
+		`div.code > pre[tabindex="0"] span.k`: 2, "div.code button[data-docent-copy-code]": 1,
 		"main > details > summary": 1, "script": 0, "b": 0, "[onclick]": 0,
 		`a[href="/about"]`: 1, `a[href="https://other.example/x"]`: 1, `a[href^="javascript"]`: 0,
 		"body > footer": 1, "li > p": 2,
@@ -65,7 +70,7 @@ func TestPage(t *testing.T) {
 
 func TestPageAllowsOnlyKnownHTML(t *testing.T) {
 	for _, src := range append(hostile, specExamples(t)...) {
-		html, _ := Page(src)
+		html, _ := Page(src, Labels{})
 		checkHTML(t, src, html)
 	}
 }
@@ -82,6 +87,8 @@ Item | Price
 Loan | 2 €1
 
 Fees & terms
+
+{"open": true}
 
 More
 

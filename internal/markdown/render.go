@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
@@ -20,12 +20,16 @@ type writer struct {
 	src   []byte
 	spans int // depth of inline elements
 
-	allow      func(*url.URL) bool
-	tableLabel string
-	cites      *citations // nil for pages
-	inLink     int
-	pending    []*cite // markers inside link text, written behind the link
-	base       int     // offset of src in the whole text, for recorded edits
+	allow   func(*url.URL) bool
+	labels  Labels
+	cites   *citations // nil for pages
+	inLink  int
+	pending []*cite // markers inside link text, written behind the link
+	base    int     // offset of src in the whole text, for recorded edits
+
+	closed   bool          // the block being written cannot grow
+	coloured int           // bytes of code that got colours
+	lexing   time.Duration // that they took
 
 	page *pageState // nil for model text
 }
@@ -150,39 +154,10 @@ func (w *writer) item(item ast.Node) {
 	}
 }
 
-func (w *writer) code(n ast.Node, id, language string) {
-	w.open("div", id)
-	w.raw(` class="code"><pre tabindex="0"><code`)
-	if language != "" {
-		w.attr("class", "language-"+language)
-	}
-	w.raw(">")
-	lines := n.Lines()
-	for i := range lines.Len() {
-		line := lines.At(i)
-		line.ForceNewline = false // the line may still grow
-		w.out = appendEscaped(w.out, string(line.Value(w.src)))
-	}
-	w.raw("</code></pre></div>")
-}
-
-// language returns a fence's language if it is fit for a class name.
-func language(name []byte) string {
-	if len(name) > 32 {
-		return ""
-	}
-	for _, c := range name {
-		if !isLower(c|0x20) && !isDigit(c) && strings.IndexByte("+#._-", c) < 0 {
-			return ""
-		}
-	}
-	return string(name)
-}
-
 func (w *writer) table(n *extast.Table, id string) {
 	w.open("div", id)
 	w.raw(` class="scroll" role="region" tabindex="0"`)
-	w.attr("aria-label", w.tableLabel)
+	w.attr("aria-label", w.labels.Table)
 	w.raw(`><table class="table">`)
 	body := false
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {

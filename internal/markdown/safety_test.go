@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +23,7 @@ var hostile = []string{
 	"![a](javascript:alert(1))", "![x\" onerror=\"y](/a.png)", "<img src=x onerror=alert(1)>", "<svg/onload=alert(1)>", "<a href=\"javascript:x\">y</a>",
 	"<table><tr><td colspan=\"2\" onclick=x style=y>z</table>", "<details open ontoggle=alert(1)><summary>x", "</div></body><script>x</script>",
 	"<sup><sup><sup>", "<!-- x --><style>*{}</style>", "```\"onclick=\"x\n<b>\n```", "```js\" onload=\n</code></pre><script>", "`<script>`",
+	"```html\n<script>x</script><a onclick='y'>\n```", "```js\n\"</span></code></pre><script>\" // <img src=x onerror=y>\n```", "```php\n<?php echo '<b>' ?><i>\n```",
 	"| a\" onclick=\"x | b |\n|:-|-:|\n| <script> | `|` |", "# <b id=x>\n", "&lt;script&gt;alert(1)&lt;/script&gt;", "&#60;script>", `\<script>`,
 	"[<script>](/x)", "[a](/x)[b](/y \"<b>\")", "[[a](/b)](/c)", "[![a](/b)](/c)", "<https://ok.example/\"><script>", "https://ok.example/\"onx=1",
 	"www.evil.example", "x@y.example", "<x@y.example>", "[m](mailto:x@y.example?subject=%0d%0aBcc:z)", "[1](javascript:alert(1))", "【1†<script>】",
@@ -32,7 +34,7 @@ var hostile = []string{
 // allowed maps the elements that may be emitted to their attributes.
 var allowed = map[string]string{
 	"h2": "id dir", "h3": "id dir", "h4": "id dir", "h5": "id dir", "h6": "id dir", "p": "id dir", "br": "", "strong": "", "em": "", "del": "",
-	"code": "class", "pre": "tabindex", "blockquote": "id dir", "ul": "id dir", "ol": "id dir start", "li": "dir", "a": "href aria-label",
+	"code": "class", "pre": "tabindex role aria-label", "span": "class dir", "button": "class type data-docent-copy-code", "blockquote": "id dir", "ul": "id dir", "ol": "id dir start", "li": "dir", "a": "href aria-label",
 	"table": "class", "thead": "", "tbody": "", "tfoot": "", "tr": "", "th": "scope data-align dir colspan rowspan", "td": "data-align dir colspan rowspan",
 	"hr": "id", "sup": "class", "div": "id class role tabindex aria-label",
 	"img": "src alt loading", "sub": "", "kbd": "", "mark": "", "details": "", "summary": "", "caption": "", // pages only
@@ -69,6 +71,9 @@ func checkHTML(t testing.TB, src, fragment string) {
 				open = append(open, tok.Data)
 			}
 			for _, a := range tok.Attr {
+				if tok.Data == "span" && a.Key == "class" && !slices.Contains([]string{"k", "m", "s", "c", "gi", "gd"}, a.Val) {
+					fail("class " + a.Val)
+				}
 				if !strings.Contains(" "+attrs+" ", " "+a.Key+" ") {
 					fail("attribute " + a.Key)
 				}
@@ -149,7 +154,7 @@ func TestRepetitionsAreRenderedInTime(t *testing.T) {
 		for _, b := range blocks {
 			checkHTML(t, unit, b.HTML)
 		}
-		Page(src)
+		Page(src, Labels{})
 		PlainText(src)
 		if elapsed := cpuTime(t) - start; elapsed > 5*time.Second {
 			t.Errorf("%q took %v", unit, elapsed)

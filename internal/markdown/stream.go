@@ -31,8 +31,7 @@ type Options struct {
 	AllowLink func(u *url.URL) bool
 	// BlockID is the id attribute of top-level block i, counted from 0; nil for none.
 	BlockID func(i int) string
-	// TableLabel is the accessible name of a table's scroll box, "Table" if "".
-	TableLabel string
+	Labels  Labels
 }
 
 // Block is a top-level block of the text.
@@ -56,18 +55,16 @@ type Stream struct {
 	cites    *citations
 	mark     mark // citations of the settled blocks
 	w        writer
+	said     said
 	final    bool
 	boundary func(src []byte, doc ast.Node) (ast.Node, int)
 }
 
 // NewStream returns an empty stream.
 func NewStream(o Options) *Stream {
-	if o.TableLabel == "" {
-		o.TableLabel = "Table"
-	}
 	s := &Stream{o: o, hold: newTracker(), boundary: boundary}
 	s.cites = newCitations(&s.o)
-	s.w = writer{allow: o.AllowLink, tableLabel: o.TableLabel, cites: s.cites}
+	s.w = writer{allow: o.AllowLink, labels: o.Labels.withDefaults(), cites: s.cites}
 	return s
 }
 
@@ -87,8 +84,7 @@ func (s *Stream) Write(delta string) {
 // row, a list of sources that may be the model's own.
 // With final everything is shown and settled.
 func (s *Stream) Render(final bool) []Block {
-	settled, tail := s.Update(final)
-	return append(settled, tail...)
+	return slices.Concat(s.Update(final))
 }
 
 // Update is Render without joining the two parts, which costs as much as the
@@ -139,6 +135,7 @@ func (s *Stream) appendBlock(blocks []Block, n ast.Node, i int, settled bool) []
 	if s.o.BlockID != nil {
 		id = s.o.BlockID(i)
 	}
+	s.w.closed = settled
 	html := s.w.block(n, id)
 	if html == "" {
 		return blocks
@@ -159,13 +156,40 @@ func (s *Stream) Dropped() int { return s.cites.dropped }
 // end are removed. Markers keep the model's numbers. While the text grows, each
 // result begins with the one before.
 func (s *Stream) Text() string {
-	text := s.cites.apply(s.buf[:s.shown], func(e edit) (string, bool) { return "", e.placeholder })
+	keep := func(e edit) (string, bool) { return "", e.placeholder }
 	if s.final {
-		text = strings.TrimRight(text, "\n")
-	} else {
-		text = strings.TrimRight(text, " ") // a placeholder behind it would take it along
+		return strings.TrimRight(string(rewrite(s.buf, 0, s.cites.edits, keep)), "\n")
 	}
-	return text
+	// What is settled was said before; copying it each time would cost as much as
+	// the answer is long.
+	settled := rewrite(s.buf[:s.cut], s.said.cut, s.cites.edits[s.said.edits:s.mark.edits], keep)
+	tail := rewrite(s.buf[:s.shown], s.cut, s.cites.edits[s.mark.edits:], keep)
+	s.said.grow(settled, bytes.TrimRight(tail, " ")) // a placeholder behind it would take it along
+	s.said.cut, s.said.edits = s.cut, s.mark.edits
+	return s.said.text.String()
+}
+
+// said is the text that Stream.Text returned last. Earlier results share its bytes.
+type said struct {
+	text    strings.Builder
+	settled int // text[:settled] can never change
+	cut     int // of the stream, where that ends
+	edits   int // of the stream, that it holds
+}
+
+// grow makes the text behind text[:settled] that of settled and tail, of which the
+// first is settled now.
+func (t *said) grow(settled, tail []byte) {
+	all := append(settled, tail...)
+	text := t.text.String()
+	if more, ok := bytes.CutPrefix(all, []byte(text[t.settled:])); ok {
+		t.text.Write(more)
+	} else {
+		t.text = strings.Builder{}
+		t.text.WriteString(text[:t.settled])
+		t.text.Write(all)
+	}
+	t.settled += len(all) - len(tail)
 }
 
 // Render renders a whole text at once and returns its blocks and the keys of
@@ -184,13 +208,26 @@ func Renumber(src string, o Options) string {
 	for i, key := range s.cites.cited {
 		numbers[key] = i + 1
 	}
-	return s.cites.apply(s.buf, func(e edit) (string, bool) {
+	return string(rewrite(s.buf, 0, s.cites.edits, func(e edit) (string, bool) {
 		var b strings.Builder
 		for _, key := range e.keys {
 			b.WriteString(Marker(numbers[key]))
 		}
 		return b.String(), true
-	})
+	}))
+}
+
+// RenumberRunning is [Renumber] with the reader's running numbers, which go on from
+// Options.Numbered.
+func RenumberRunning(src string, o Options) string {
+	s := finished(src, o)
+	return string(rewrite(s.buf, 0, s.cites.edits, func(e edit) (string, bool) {
+		var b strings.Builder
+		for _, number := range e.shown {
+			b.WriteString(Marker(number))
+		}
+		return b.String(), true
+	}))
 }
 
 func finished(src string, o Options) *Stream {

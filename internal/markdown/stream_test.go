@@ -113,6 +113,18 @@ func sups(s string) string {
 	return s
 }
 
+// codeBox is a closed block of code.
+func codeBox(language, html string) string {
+	name, label, class := "Code", "Code", ""
+	if language != "" {
+		name = languages()[language].Config().Name
+		label, class = "Code, "+name, ` class="language-`+language+`"`
+	}
+	return `<div class="code"><div class="code__bar"><span>` + name + `</span>` +
+		`<button class="btn btn--plain btn--s needs-js" type="button" data-docent-copy-code>Copy</button></div>` +
+		`<pre tabindex="0" role="region" aria-label="` + label + `"><code` + class + `>` + html + `</code></pre></div>`
+}
+
 // fixtures are inputs that went wrong in comparable products, and what is right.
 var fixtures = []struct {
 	name, src string
@@ -143,19 +155,19 @@ var fixtures = []struct {
 	{name: "hijacked definition", src: "See [1].\n\n[1]: https://evil.example", want: `<p>See {1}.</p>`, text: "See [1]."},
 	{name: "definition inside", src: "See [1].\n\n[1]: https://evil.example\n\nMore.",
 		want: `<p>See {1}.</p><p>{1}: https://evil.example</p><p>More.</p>`},
-	{name: "in code", src: "`a[1]` and\n\n```\nx = y[1] 【1】\n```\n", want: "<p><code>a[1]</code> and</p><div class=\"code\"><pre tabindex=\"0\"><code>x = y[1] 【1】\n</code></pre></div>"},
+	{name: "in code", src: "`a[1]` and\n\n```\nx = y[1] 【1】\n```\n", want: "<p><code>a[1]</code> and</p>" + codeBox("", "x = y[1] 【1】")},
 	{name: "in emphasis and links", src: "**a [2]** [see [1] b](/x) c", want: `<p><strong>a {1}</strong> <a href="/x">see b</a>{2} c</p>`},
 	{name: "list of sources", src: "It costs 3 [6].\n\nSources:\n1. files/a.md\n2. files/b.md\n", want: `<p>It costs 3 {1}.</p>`, text: "It costs 3 [6]."},
 	{name: "bold list of sources", src: "Ja [6].\n\n---\n\n**Quellen:**\n\n- [Handbuch](http://x)\n  Seite 2", want: `<p>Ja {1}.</p>`, text: "Ja [6]."},
 	{name: "arabic list of sources", src: "نعم [6].\n\n## المصادر\n\n* دليل", want: `<p>نعم {1}.</p>`, text: "نعم [6]."},
 	{name: "code behind a list of sources", src: "A [1].\n\n[1]: https://x.example\n\n   ```\n   b\n   ```\n\n",
-		want: "<p>A {1}.</p><p>{1}: https://x.example</p><div class=\"code\"><pre tabindex=\"0\"><code>b\n</code></pre></div>"},
+		want: "<p>A {1}.</p><p>{1}: https://x.example</p>" + codeBox("", "b")},
 	{name: "title without a list", src: "A\n\nSources:\n- one\n\nBut then more.",
 		want: `<p>A</p><p>Sources:</p><ul><li>one</li></ul><p>But then more.</p>`},
-	{name: "sources in a fence", src: "A\n\n```\nSources:\n- one\n```", want: "<p>A</p><div class=\"code\"><pre tabindex=\"0\"><code>Sources:\n- one\n</code></pre></div>"},
+	{name: "sources in a fence", src: "A\n\n```\nSources:\n- one\n```", want: "<p>A</p>" + codeBox("", "Sources:\n- one")},
 	{name: "fence", src: "Here:\n\n```go\nx := 1\n```\n\nDone.",
-		want: "<p>Here:</p><div class=\"code\"><pre tabindex=\"0\"><code class=\"language-go\">x := 1\n</code></pre></div><p>Done.</p>"},
-	{name: "open fence", src: "```\na_b *c\n", want: "<div class=\"code\"><pre tabindex=\"0\"><code>a_b *c\n</code></pre></div>"},
+		want: "<p>Here:</p>" + codeBox("go", `x := <span class="m">1</span>`) + "<p>Done.</p>"},
+	{name: "open fence", src: "```\na_b *c\n", want: codeBox("", "a_b *c")},
 	{name: "asterisks", src: "*foo*bar, 234234*123, 2 * 3 * 4", want: `<p><em>foo</em>bar, 234234*123, 2 * 3 * 4</p>`},
 	{name: "cjk emphasis", src: "**重要提示（Important）：**请注意。\n\n**この文は太字。**この文。\n\n**“공개 문서”**는 원칙",
 		want: `<p><strong>重要提示（Important）：</strong>请注意。</p><p><strong>この文は太字。</strong>この文。</p><p><strong>“공개 문서”</strong>는 원칙</p>`},

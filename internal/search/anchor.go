@@ -18,7 +18,7 @@ func anchors(body string, parts []block) map[int]string {
 			continue
 		}
 		if shown == nil {
-			if _, shown = markdown.Page(body); len(shown) == 0 {
+			if _, shown = markdown.Page(body, markdown.Labels{}); len(shown) == 0 {
 				break
 			}
 		}

@@ -84,7 +84,7 @@ func TestSplitTable(t *testing.T) {
 func TestAnchorsAreThePages(t *testing.T) {
 	body := "# Title\n\n## Same\n\ntext\n\n## Same\n\n## With *marks* & `code` {#own}\n\n## [Link](/x) text\n\n" +
 		"## زيارة\n\nUnder\n-----\n\n> ## In a quote\n\n##\n\n#### Deep ####\n"
-	_, shown := markdown.Page(body)
+	_, shown := markdown.Page(body, markdown.Labels{})
 	var want, got []string
 	for _, h := range shown {
 		want = append(want, h.ID)
