@@ -187,6 +187,7 @@ func (h *Handlers) postedAgent(c echo.Context, name string) (config.Agent, map[s
 	a.Label, a.Model, a.Prompt, a.Guidance = text("label"), text("model"), text("prompt"), text("guidance")
 	a.Index, a.ViewMode = text("index"), text("view_mode")
 	a.Enabled, a.TopicDrift, a.Feedback = form.Get("enabled") != "", form.Get("topic_drift") != "", form.Get("feedback") != ""
+	a.Suggest, a.Share = text("suggest"), form.Get("share") != ""
 	a.SourceTools, a.Contexts = slices.Clone(form["source_tools"]), slices.Clone(form["contexts"])
 	if score, err := strconv.ParseFloat(text("min_score"), 64); err == nil {
 		a.MinScore = score
@@ -201,7 +202,7 @@ func (h *Handlers) postedAgent(c echo.Context, name string) (config.Agent, map[s
 			refused["temperature"] = i18n.T(ctx, "form.number")
 		}
 	}
-	for _, optional := range []string{"max_tokens", "daily_turns"} {
+	for _, optional := range []string{"max_tokens", "daily_turns", "share_days"} {
 		if text(optional) == "" {
 			form.Set(optional, "0")
 		}
@@ -213,6 +214,7 @@ func (h *Handlers) postedAgent(c echo.Context, name string) (config.Agent, map[s
 	whole("question_limit", &a.QuestionLimit)
 	whole("conversation_ttl", &a.ConversationTTL)
 	whole("daily_turns", &a.DailyTurns)
+	whole("share_days", &a.ShareDays)
 	a.NoAnswer = maps.Clone(a.NoAnswer)
 	for _, lang := range h.Content.Languages() {
 		a.NoAnswer = withText(a.NoAnswer, lang, form, "no_answer")
@@ -351,12 +353,22 @@ func (h *Handlers) agentGroups(c echo.Context, name string, a config.Agent) ([]v
 		}
 		groups[0].Controls = append(groups[0].Controls, about)
 	}
+	suggest := field("suggest", i18n.T(ctx, "agents.suggest"), a.Suggest, i18n.T(ctx, "agents.suggest_help"))
+	suggest.Kind = views.ControlSelect
+	suggest.Options = []components.Option{
+		{Value: config.SuggestNone, Label: i18n.T(ctx, "agents.suggest_none")},
+		{Value: config.SuggestHeadings, Label: i18n.T(ctx, "agents.suggest_headings")},
+		{Value: config.SuggestModel, Label: i18n.T(ctx, "agents.suggest_model")},
+	}
 	limits := views.FormGroup{Title: i18n.T(ctx, "agents.group_conversation"), Controls: []views.Control{
 		whole("history_turns", i18n.T(ctx, "agents.history"), a.HistoryTurns, i18n.T(ctx, "agents.history_help")),
 		whole("conversation_ttl", i18n.T(ctx, "agents.ttl"), a.ConversationTTL, i18n.T(ctx, "agents.ttl_help")),
 		whole("question_limit", i18n.T(ctx, "agents.question_limit"), a.QuestionLimit, ""),
 		unlimited(whole("daily_turns", i18n.T(ctx, "agents.daily"), a.DailyTurns, i18n.T(ctx, "agents.daily_help")), a.DailyTurns),
 		check("feedback", i18n.T(ctx, "agents.feedback"), i18n.T(ctx, "agents.feedback_help"), a.Feedback),
+		suggest,
+		check("share", i18n.T(ctx, "agents.share"), i18n.T(ctx, "agents.share_help"), a.Share),
+		unlimited(whole("share_days", i18n.T(ctx, "agents.share_days"), a.ShareDays, i18n.T(ctx, "agents.share_days_help")), a.ShareDays),
 	}}
 	for _, l := range languages {
 		message := optional(field("no_answer."+l.Name, i18n.T(ctx, "agents.no_answer", l.Value.Label), a.NoAnswer[l.Name], ""))

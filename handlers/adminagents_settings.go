@@ -33,11 +33,17 @@ func (h *Handlers) answerSettingsForm(c echo.Context, status int, s config.Answe
 	if s.MaskPersonal {
 		mask.Chosen = []string{"yes"}
 	}
+	shortcut := views.Control{Kind: views.ControlCheck, FieldProps: components.FieldProps{ID: "answers-shortcut", Name: "shortcut", Value: "yes",
+		Label: i18n.T(ctx, "answer_settings.shortcut"), Help: i18n.T(ctx, "answer_settings.shortcut_help")}}
+	if s.Shortcut {
+		shortcut.Chosen = []string{"yes"}
+	}
 	page := views.FormPage{Admin: h.admin(c), Title: i18n.T(ctx, "answer_settings.title"), Action: answersConfigURL, Groups: []views.FormGroup{
 		{Title: i18n.T(ctx, "answer_settings.records"), Controls: []views.Control{
 			number("retention_days", i18n.T(ctx, "answer_settings.retention"), i18n.T(ctx, "answer_settings.retention_help"), s.RetentionDays), mask}},
 		{Title: i18n.T(ctx, "answer_settings.limits"), Controls: []views.Control{
 			number("per_minute", i18n.T(ctx, "answer_settings.per_minute"), i18n.T(ctx, "answer_settings.per_minute_help"), s.PerMinute)}},
+		{Title: i18n.T(ctx, "answer_settings.asking"), Controls: []views.Control{shortcut}},
 		{Title: i18n.T(ctx, "answer_settings.prices"), Controls: []views.Control{
 			{Kind: views.ControlArea, Rows: 4, FieldProps: components.FieldProps{ID: "answers-prices", Name: "prices", Label: i18n.T(ctx, "answer_settings.prices_label"),
 				Help: i18n.T(ctx, "answer_settings.prices_help"), Value: prices, Placeholder: "gpt-4.1 2.00 8.00", Optional: true}},
@@ -77,6 +83,7 @@ func (h *Handlers) saveAnswerSettings(c echo.Context) error {
 			refused[field] = i18n.T(ctx, "form.whole_number")
 		}
 	}
+	s.Shortcut = form.Get("shortcut") != ""
 	s.MaskPersonal, s.Currency = form.Get("mask_personal") != "", strings.TrimSpace(form.Get("currency"))
 	s.AILabel, s.PrivacyNote = maps.Clone(s.AILabel), maps.Clone(s.PrivacyNote)
 	for _, lang := range h.Content.Languages() {

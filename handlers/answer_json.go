@@ -46,6 +46,7 @@ type answerJSON struct {
 	Question       string     `json:"question"`
 	Status         string     `json:"status"` // done, refused, or why the text is not whole: cutoff, stopped, interrupted, failed
 	Answer         answerText `json:"answer"`
+	Suggestions    []string   `json:"suggestions,omitempty"` // follow-up questions
 	LogID          string     `json:"log_id,omitempty"`
 	TraceID        string     `json:"trace_id,omitempty"`
 }
@@ -72,6 +73,7 @@ type (
 		Status         string      `json:"status"`
 		Text           string      `json:"text"`
 		References     []reference `json:"references"`
+		Suggestions    []string    `json:"suggestions,omitempty"`
 		LogID          string      `json:"log_id,omitempty"`
 		TraceID        string      `json:"trace_id,omitempty"`
 	}
@@ -83,11 +85,11 @@ type (
 // references renders sources in the agent's view mode, under the numbers that
 // number gives them.
 func (h *Handlers) references(ctx context.Context, who account.Account, st answer.State, sources []answer.Source, number func(answer.Source) int) ([]reference, error) {
-	shown := h.inViewMode(ctx, who, st.Agent, sources)
+	shown := h.inViewMode(ctx, who, h.viewMode(ctx, st.Agent), sources)
 	out := make([]reference, len(sources))
 	for i, s := range sources {
-		props := shown[s.Ref]
-		props.SourceProps = h.sourceProps(s)
+		props := h.sourceProps(s)
+		props.Summary, props.Fields = shown[s.Ref].summary, shown[s.Ref].fields()
 		var b bytes.Buffer
 		if err := components.ReferenceCard(props).Render(ctx, &b); err != nil {
 			return nil, err
@@ -103,16 +105,12 @@ func (h *Handlers) references(ctx context.Context, who account.Account, st answe
 
 // inViewMode renders the fields of sources as the asking account may see them. A
 // source that cannot be rendered is shown by its passage instead.
-func (h *Handlers) inViewMode(ctx context.Context, who account.Account, agent string, sources []answer.Source) map[content.Ref]components.ReferenceProps {
+func (h *Handlers) inViewMode(ctx context.Context, who account.Account, mode string, sources []answer.Source) map[content.Ref]shownItem {
 	byLang := map[string][]content.Ref{}
 	for _, s := range sources {
 		byLang[s.Lang] = append(byLang[s.Lang], s.Ref)
 	}
-	mode := config.ViewTeaser
-	if a, err := config.Get[config.Agent](ctx, h.Config, agent); err == nil && a.ViewMode != "" {
-		mode = a.ViewMode
-	}
-	out := map[content.Ref]components.ReferenceProps{}
+	out := map[content.Ref]shownItem{}
 	for lang, refs := range byLang {
 		found, err := h.Content.LoadMany(ctx, who, refs, lang)
 		var fields [][]content.RenderedField
@@ -125,11 +123,18 @@ func (h *Handlers) inViewMode(ctx context.Context, who account.Account, agent st
 			continue
 		}
 		for i, it := range items {
-			shown := shownFields(ctx, fields[i], h.zone(ctx), nil)
-			out[it.Ref] = components.ReferenceProps{Summary: shown.summary, Fields: slices.Concat(shown.facts, shown.text)}
+			out[it.Ref] = shownFields(ctx, fields[i], h.zone(ctx), nil)
 		}
 	}
 	return out
+}
+
+// viewMode is how an agent shows its sources.
+func (h *Handlers) viewMode(ctx context.Context, agent string) string {
+	if a, err := config.Get[config.Agent](ctx, h.Config, agent); err == nil && a.ViewMode != "" {
+		return a.ViewMode
+	}
+	return config.ViewTeaser
 }
 
 func finalNumber(s answer.Source) int { return s.Final }
@@ -148,8 +153,8 @@ func (h *Handlers) answerJSON(ctx context.Context, who account.Account, st answe
 	logID, traceID := traces(who, st)
 	return answerJSON{
 		ConversationID: st.ConversationID, Turn: st.Number, TurnID: st.ID, Question: st.Question, Status: string(turnState(st)),
-		Answer: answerText{Text: finalText(st), References: refs},
-		LogID:  logID, TraceID: traceID,
+		Answer:      answerText{Text: finalText(st), References: refs},
+		Suggestions: st.Suggestions, LogID: logID, TraceID: traceID,
 	}, err
 }
 
@@ -223,5 +228,5 @@ func (w *jsonWatch) send(ctx context.Context, s *eventStream, st answer.State) e
 		return err
 	}
 	logID, traceID := traces(w.who, st)
-	return event("", "done", doneEvent{st.ConversationID, st.Number, st.ID, string(turnState(st)), finalText(st), refs, logID, traceID})
+	return event("", "done", doneEvent{st.ConversationID, st.Number, st.ID, string(turnState(st)), finalText(st), refs, st.Suggestions, logID, traceID})
 }

@@ -22,6 +22,7 @@ import (
 	"docent/internal/content"
 	"docent/internal/live"
 	"docent/internal/llm"
+	"docent/internal/markdown"
 	"docent/internal/search"
 	"docent/internal/tool"
 )
@@ -61,9 +62,12 @@ type Options struct {
 
 // Texts are the few words of the interface that end up inside answers.
 type Texts struct {
-	NoAnswer   func(lang string) string
-	CiteLabel  func(lang string, number int) string
-	TableLabel func(lang string) string
+	NoAnswer  func(lang string) string
+	CiteLabel func(lang string, number int) string
+	Labels    func(lang string) markdown.Labels
+	// AboutHeading asks what a page says under a heading; without a page the
+	// conversation says which is meant.
+	AboutHeading func(lang, page, heading string) string
 }
 
 // A Service answers questions. It owns a goroutine for each running turn and one
@@ -246,8 +250,8 @@ func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 	}
 	st := State{Turn: t, Phase: Searching}
 	s.hub.Publish(t.ID, st)
-	started = true
 	s.start(t, p, earlier, q.Who)
+	started = true
 	return st, nil
 }
 
@@ -336,7 +340,7 @@ func (s *Service) turn(ctx context.Context, id string, who account.Account) (Tur
 }
 
 // Delete removes a conversation with everything in it, also the records of its
-// runs, after stopping its running turn.
+// runs and the links to its answers, after stopping its running turn.
 func (s *Service) Delete(ctx context.Context, id string, who account.Account) error {
 	c, err := s.conversation(ctx, id, who)
 	if err != nil {
@@ -353,12 +357,15 @@ func (s *Service) Delete(ctx context.Context, id string, who account.Account) er
 		if err := deleteRecordsOf(ctx, tx, c.ID); err != nil {
 			return err
 		}
-		return deleteConversation(ctx, tx, c.ID)
+		if err := deleteConversation(ctx, tx, c.ID); err != nil {
+			return err
+		}
+		return deleteSharesOf(ctx, tx, c.ID)
 	})
 }
 
-// Purge deletes the conversations whose time is over and the records that were
-// kept long enough.
+// Purge deletes the conversations and the links to answers whose time is over, and
+// the records that were kept long enough.
 func (s *Service) Purge(ctx context.Context) error {
 	n, err := purge(ctx, s.DB)
 	if err != nil {
@@ -366,6 +373,12 @@ func (s *Service) Purge(ctx context.Context) error {
 	}
 	if n > 0 {
 		s.Log.Info("old conversations deleted", "count", n)
+	}
+	if n, err = deleteExpiredShares(ctx, s.DB); err != nil {
+		return fmt.Errorf("delete links to answers: %w", err)
+	}
+	if n > 0 {
+		s.Log.Info("ended links to answers deleted", "count", n)
 	}
 	if err := endLostRecords(ctx, s.DB, db.Now().Add(-RunTimeout-leaseTime)); err != nil {
 		return fmt.Errorf("end lost records: %w", err)

@@ -21,6 +21,7 @@ import (
 	"docent/internal/content"
 	"docent/internal/llm"
 	"docent/internal/llm/llmtest"
+	"docent/internal/markdown"
 	"docent/internal/search"
 )
 
@@ -69,9 +70,15 @@ func newSite(t *testing.T, d *db.DB, model llm.Generator) *site {
 			DB: d, Config: cfg, Content: store, Search: engine, Model: model,
 			SiteURL: &url.URL{Scheme: "https", Host: "mill.example"}, Log: slog.New(slog.DiscardHandler),
 			Texts: answer.Texts{
-				NoAnswer:   func(lang string) string { return "Nothing found (" + lang + ")." },
-				CiteLabel:  func(lang string, n int) string { return fmt.Sprintf("Source %d", n) },
-				TableLabel: func(string) string { return "Table" },
+				NoAnswer:  func(lang string) string { return "Nothing found (" + lang + ")." },
+				CiteLabel: func(lang string, n int) string { return fmt.Sprintf("Source %d", n) },
+				Labels:    func(string) markdown.Labels { return markdown.Labels{} },
+				AboutHeading: func(lang, page, heading string) string {
+					if page == "" {
+						return fmt.Sprintf("What about %s?", heading)
+					}
+					return fmt.Sprintf("What does %s say about %s?", page, heading)
+				},
 			},
 		}}
 	s.restart()

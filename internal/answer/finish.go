@@ -27,8 +27,12 @@ func (r *run) end(ctx context.Context, finish llm.Finish, err error) {
 		r.s.Log.Error("store the end of a turn", "turn", t.ID[:8], "err", storeErr)
 		last.Status, last.Failure = Failed, FailInternal
 	} else if !ended {
-		// Somebody else ended it: the conversation was deleted or has gone on.
+		// Somebody else ended it: the conversation was deleted or has gone on. What
+		// is kept of the turn counts, for those who watch it too.
 		last.Status = Interrupted
+		if kept, err := r.s.stored(store, *t); err == nil {
+			last = kept
+		}
 	}
 	r.finishRecord(store)
 	r.s.hub.Finish(t.ID, last)
@@ -44,9 +48,10 @@ func (r *run) conclude(ctx context.Context, finish llm.Finish, err error) (block
 		if p := recover(); p != nil {
 			r.s.Log.Error("conclude a turn", "turn", t.ID[:8], "panic", p, "stack", string(debug.Stack()))
 			t.Status, t.Failure, t.Refused, t.CutOff = Failed, FailInternal, false, false
-			t.Text, t.FinalText, blocks = "", "", nil
+			t.Text, t.FinalText, t.Suggestions, blocks = "", "", nil, nil
 		}
 	}()
+	proposed := r.endProposal()
 	blocks = r.show(true)
 	t.Text = r.soFar()
 	t.Status = Done
@@ -74,6 +79,7 @@ func (r *run) conclude(ctx context.Context, finish llm.Finish, err error) (block
 		t.Sources = numberSources(t.Sources, r.stream.Cited(), r.before)
 		r.grounds.ground(t.Text, options, t.Sources, nil)
 		t.FinalText = markdown.Renumber(t.Text, options)
+		t.Suggestions = r.suggest(ctx, proposed)
 		r.found = t.Sources
 	}
 	return blocks

@@ -98,8 +98,24 @@ func TestLeaseLostAndFound(t *testing.T) {
 		if err := insertTurn(ctx, d, &next, "", "another/1/x", now.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if ours, _, err := saveProgress(ctx, d, turn.ID, owner, "more", now.Add(time.Minute)); err != nil || ours {
-			t.Errorf("too late: %v, %v", ours, err)
+		tooLate := func(when string) {
+			t.Helper()
+			if ours, _, err := saveProgress(ctx, d, turn.ID, owner, "more", now.Add(time.Minute)); err != nil || ours {
+				t.Errorf("%s: %v, %v", when, ours, err)
+			}
+			turn.Status, turn.Text = Done, "more"
+			if ended, err := finishTurn(ctx, d, turn, owner); err != nil || ended {
+				t.Errorf("%s, at its end: %v, %v", when, ended, err)
+			}
+		}
+		tooLate("while the next turn runs")
+		next.Status, next.FinishedAt = Done, &now
+		if ended, err := finishTurn(ctx, d, next, "another/1/x"); err != nil || !ended {
+			t.Fatal(ended, err)
+		}
+		tooLate("after the next turn")
+		if kept, err := findTurn(ctx, d, turn.ID); err != nil || kept.Status != Interrupted || kept.Text != "so far" {
+			t.Errorf("the turn is %+v, %v", kept, err)
 		}
 	})
 }

@@ -21,6 +21,9 @@ const (
 	maxPause = 250 * time.Millisecond
 )
 
+// pause is the time from a rendering that took so long to the next one.
+func pause(cost time.Duration) time.Duration { return min(max(minPause, 20*cost), maxPause) }
+
 // A run answers one turn. Its own goroutine alone touches it, except for text.
 type run struct {
 	s         *Service
@@ -44,6 +47,7 @@ type run struct {
 	published bool      // text is on the page
 	grounds   grounder
 	shown     map[string]Citations // of sources whose card is on the page
+	proposal  *proposal            // of follow-up questions; nil until it is asked for
 
 	// For the record.
 	started   time.Time
@@ -138,7 +142,7 @@ func (r *run) answer(ctx context.Context) (llm.Finish, error) {
 
 // gather gets the sources that the model starts with: a first question is always
 // searched for; a follow-up holds the last turn's, and is searched for when it is
-// on another subject.
+// on another subject, or one that was offered, whose passages nobody has read yet.
 func (r *run) gather(ctx context.Context) error {
 	if len(r.earlier) == 0 {
 		if _, err := r.retrieve(ctx, r.turn.Question, ""); err != nil {
@@ -149,7 +153,7 @@ func (r *run) gather(ctx context.Context) error {
 	if err := r.hold(ctx); err != nil {
 		return err
 	}
-	if r.agent.TopicDrift && r.drifts() {
+	if r.suggested() || r.agent.TopicDrift && r.drifts() {
 		if _, err := r.retrieve(ctx, r.turn.Question, r.earlier[len(r.earlier)-1].Question); err != nil {
 			return err
 		}
@@ -185,6 +189,7 @@ func (r *run) generate(ctx context.Context, req llm.Request) (said string, calls
 		}
 		step.end()
 	}()
+	whole := ctx // what is started beside this call may outlast it
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// The reader never waits for a rendering longer than one takes, so the
@@ -240,6 +245,7 @@ func (r *run) generate(ctx context.Context, req llm.Request) (said string, calls
 					r.firstText = max(r.since(), 1)
 				}
 				text.WriteString(ev.Text)
+				r.propose(whole)
 				r.write(ev.Text)
 				if wait := time.Until(r.next); wait > 0 {
 					timer.Reset(wait)
@@ -270,7 +276,16 @@ func (r *run) setPhase(p Phase) {
 		return
 	}
 	r.phase = p
-	r.publish(r.stream.Render(false))
+	r.publish(r.render(false))
+}
+
+// render renders all that came, and keeps its text beside it.
+func (r *run) render(final bool) []markdown.Block {
+	blocks := r.stream.Render(final)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text = r.stream.Text()
+	return blocks
 }
 
 // show renders what came and publishes it. Of an answer asked for whole, text that
@@ -280,15 +295,12 @@ func (r *run) show(final bool) []markdown.Block {
 		return nil
 	}
 	before := time.Now()
-	blocks := r.stream.Render(final)
+	blocks := r.render(final)
 	r.pending = false
-	r.next = before.Add(min(max(minPause, 20*time.Since(before)), maxPause))
+	r.next = before.Add(pause(time.Since(before)))
 	if len(blocks) > 0 {
 		r.phase = Writing
 	}
-	r.mu.Lock()
-	r.text = r.stream.Text()
-	r.mu.Unlock()
 	if !final {
 		r.published = r.published || len(blocks) > 0
 		r.publish(blocks)

@@ -304,9 +304,9 @@ func (s *Service) markdownOptions(t *Turn, numbered []string) markdown.Options {
 			}
 			return t.Sources[n-1].Key, true
 		},
-		Numbered:   numbered,
-		CiteLabel:  func(n int) string { return s.Texts.CiteLabel(lang, n) },
-		TableLabel: s.Texts.TableLabel(lang),
+		Numbered:  numbered,
+		CiteLabel: func(n int) string { return s.Texts.CiteLabel(lang, n) },
+		Labels:    s.Texts.Labels(lang),
 		AllowLink: func(u *url.URL) bool {
 			return u.Host == s.SiteURL.Host || slices.ContainsFunc(t.Sources, func(src Source) bool {
 				return src.External != "" && src.External == u.String()

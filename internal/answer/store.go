@@ -12,7 +12,7 @@ import (
 )
 
 const turnColumns = `id, conversation_id, number, question, lang, page, delivery, log_id, trace_id, status, refused, cut_off,
-	nearest, text, final_text, failure, model, prompt_tokens, completion_tokens, created_at, finished_at,
+	nearest, suggestions, text, final_text, failure, model, prompt_tokens, completion_tokens, created_at, finished_at,
 	(select c.agent from conversations c where c.id = turns.conversation_id) as agent,
 	coalesce((select f.rating from answer_feedback f where f.turn_id = turns.id), '') as rating,
 	exists (select 1 from answer_feedback f where f.turn_id = turns.id and (f.reasons <> '[]' or f.comment <> '')) as explained`
@@ -79,7 +79,7 @@ func oneTurn(ctx context.Context, d *db.DB, column, value string) (Turn, error) 
 		return Turn{}, err
 	}
 	turns := []Turn{t}
-	err := loadSources(ctx, d, turns)
+	err := loadMore(ctx, d, turns)
 	return turns[0], err
 }
 
@@ -90,7 +90,15 @@ func turnsOf(ctx context.Context, d *db.DB, conversationID string) ([]Turn, erro
 	if err != nil {
 		return nil, err
 	}
-	return turns, loadSources(ctx, d, turns)
+	return turns, loadMore(ctx, d, turns)
+}
+
+// loadMore completes turns by what other tables say of them.
+func loadMore(ctx context.Context, d *db.DB, turns []Turn) error {
+	if err := loadSources(ctx, d, turns); err != nil {
+		return err
+	}
+	return loadShares(ctx, d, turns)
 }
 
 func loadSources(ctx context.Context, d *db.DB, turns []Turn) error {
@@ -126,6 +134,24 @@ func loadSources(ctx context.Context, d *db.DB, turns []Turn) error {
 	return nil
 }
 
+func loadShares(ctx context.Context, d *db.DB, turns []Turn) error {
+	if len(turns) == 0 {
+		return nil
+	}
+	ids := make([]string, len(turns))
+	for i, t := range turns {
+		ids[i] = t.ID
+	}
+	links, err := findShares(ctx, d, ids, db.Now())
+	if err != nil {
+		return fmt.Errorf("load shares: %w", err)
+	}
+	for i, t := range turns {
+		turns[i].Shared = links[t.ID]
+	}
+	return nil
+}
+
 // saveSources replaces a turn's sources.
 func saveSources(ctx context.Context, d *db.DB, turnID string, sources []Source) error {
 	return d.InTx(ctx, func(tx *db.DB) error {
@@ -150,15 +176,21 @@ func saveSources(ctx context.Context, d *db.DB, turnID string, sources []Source)
 // saveProgress keeps the text so far and renews the lease. It reports whether the
 // turn is still this owner's to write and whether somebody asked to stop it. A turn
 // that was taken for interrupted, because its owner could not reach the database
-// for a while, runs on.
+// for a while, runs on unless the conversation has gone on without it.
 func saveProgress(ctx context.Context, d *db.DB, turnID, owner, text string, lease time.Time) (ours, stop bool, err error) {
 	err = d.Get(ctx, &stop, `update turns set text = ?, lease_until = ?, status = 'running', finished_at = null
-		where id = ? and owner = ? and status in ('running', 'interrupted') returning stop_requested`, text, lease, turnID, owner)
-	if errors.Is(err, db.ErrNotFound) || db.IsUnique(err) { // unique: the conversation has gone on
+		where id = ? and owner = ? and `+stillOpen+` returning stop_requested`, text, lease, turnID, owner)
+	if errors.Is(err, db.ErrNotFound) || db.IsUnique(err) { // unique: the next turn began in this moment
 		return false, false, nil
 	}
 	return err == nil, stop, err
 }
+
+// stillOpen finds turns that their owner may write: those that run, and those taken
+// for interrupted that no other turn has followed. A follower has built its numbers
+// on what was there.
+const stillOpen = `(status = 'running' or status = 'interrupted' and not exists (select 1 from turns later
+		where later.conversation_id = turns.conversation_id and later.number > turns.number))`
 
 // requestStop marks a running turn, wherever it runs.
 func requestStop(ctx context.Context, d *db.DB, turnID string) error {
@@ -170,10 +202,10 @@ func requestStop(ctx context.Context, d *db.DB, turnID string) error {
 func finishTurn(ctx context.Context, d *db.DB, t Turn, owner string) (bool, error) {
 	ended := false
 	err := d.InTx(ctx, func(tx *db.DB) error {
-		n, err := tx.Exec(ctx, `update turns set status = ?, refused = ?, cut_off = ?, nearest = ?, text = ?, final_text = ?, failure = ?,
+		n, err := tx.Exec(ctx, `update turns set status = ?, refused = ?, cut_off = ?, nearest = ?, suggestions = ?, text = ?, final_text = ?, failure = ?,
 				prompt_tokens = ?, completion_tokens = ?, finished_at = ?, lease_until = null
-			where id = ? and owner = ? and status in ('running', 'interrupted')`,
-			t.Status, t.Refused, t.CutOff, t.Nearest, t.Text, t.FinalText, t.Failure,
+			where id = ? and owner = ? and `+stillOpen,
+			t.Status, t.Refused, t.CutOff, t.Nearest, t.Suggestions, t.Text, t.FinalText, t.Failure,
 			t.PromptTokens, t.CompletionTokens, t.FinishedAt, t.ID, owner)
 		if err != nil || n == 0 {
 			return err

@@ -120,33 +120,35 @@ type Conversation struct {
 
 // A Turn is one question with its answer.
 type Turn struct {
-	ID             string   `db:"id"`
-	ConversationID string   `db:"conversation_id"`
-	Agent          string   `db:"agent"`  // of its conversation
-	Number         int      `db:"number"` // counts from 1 in its conversation
-	Question       string   `db:"question"`
-	Lang           string   `db:"lang"`
-	Page           string   `db:"page"` // path of the page it was asked on, when known
-	Delivery       Delivery `db:"delivery"`
-	LogID          string   `db:"log_id"`   // its [Record]
-	TraceID        string   `db:"trace_id"` // W3C, for traces elsewhere
-	Status         Status   `db:"status"`
-	Refused        bool     `db:"refused"`    // the text is the no-answer message
-	CutOff         bool     `db:"cut_off"`    // the model reached its length limit
-	Text           string   `db:"text"`       // Markdown with the model's own numbers
-	FinalText      string   `db:"final_text"` // with the turn's final numbers, set at the end
-	Nearest        Links    `db:"nearest"`    // refused: the pages that come nearest
-	Failure        Failure  `db:"failure"`
-	Model          string   `db:"model"`
+	ID             string      `db:"id"`
+	ConversationID string      `db:"conversation_id"`
+	Agent          string      `db:"agent"`  // of its conversation
+	Number         int         `db:"number"` // counts from 1 in its conversation
+	Question       string      `db:"question"`
+	Lang           string      `db:"lang"`
+	Page           string      `db:"page"` // path of the page it was asked on, when known
+	Delivery       Delivery    `db:"delivery"`
+	LogID          string      `db:"log_id"`   // its [Record]
+	TraceID        string      `db:"trace_id"` // W3C, for traces elsewhere
+	Status         Status      `db:"status"`
+	Refused        bool        `db:"refused"`     // the text is the no-answer message
+	CutOff         bool        `db:"cut_off"`     // the model reached its length limit
+	Text           string      `db:"text"`        // Markdown with the model's own numbers
+	FinalText      string      `db:"final_text"`  // with the turn's final numbers, set at the end
+	Nearest        Links       `db:"nearest"`     // refused: the pages that come nearest
+	Suggestions    Suggestions `db:"suggestions"` // follow-up questions that the sources answer
+	Failure        Failure     `db:"failure"`
+	Model          string      `db:"model"`
 
 	PromptTokens     int        `db:"prompt_tokens"`
 	CompletionTokens int        `db:"completion_tokens"`
 	CreatedAt        time.Time  `db:"created_at"`
 	FinishedAt       *time.Time `db:"finished_at"`
 
-	Sources   []Source `db:"-"`         // by Number
-	Rating    Rating   `db:"rating"`    // the visitor's vote so far
-	Explained bool     `db:"explained"` // the vote came with reasons or a comment
+	Sources   []Source   `db:"-"`         // by Number
+	Shared    SharedLink `db:"-"`         // zero while the answer is not shared
+	Rating    Rating     `db:"rating"`    // the visitor's vote so far
+	Explained bool       `db:"explained"` // the vote came with reasons or a comment
 }
 
 // A Source is an entity shown to the model, with the numbers it has. In the

@@ -91,6 +91,11 @@ func (s *Service) state(ctx context.Context, t Turn) (State, error) {
 	if st, ok := s.hub.Newest(t.ID); ok {
 		return st, nil
 	}
+	return s.stored(ctx, t)
+}
+
+// stored is the state of a turn as far as it is stored.
+func (s *Service) stored(ctx context.Context, t Turn) (State, error) {
 	turns, err := turnsOf(ctx, s.DB, t.ConversationID)
 	if err != nil {
 		return State{}, err
@@ -99,7 +104,7 @@ func (s *Service) state(ctx context.Context, t Turn) (State, error) {
 	if i < 0 {
 		return State{}, ErrNotFound
 	}
-	return s.newest(turns[i], s.numberedBy(turns[:i])), nil
+	return s.rendered(turns[i], s.numberedBy(turns[:i])), nil
 }
 
 // newest is what is live of a turn here, or its stored state.

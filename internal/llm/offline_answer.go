@@ -51,7 +51,7 @@ func (o *Offline) answer(text, topic string, sources []Source) string {
 		return ""
 	}
 	r := o.rank(q, passages)
-	if r.best < 0 || r.missing || r.coverage < enoughCoverage(len(q.terms)) {
+	if r.best < 0 || !r.named && (r.missing || r.coverage < enoughCoverage(len(q.terms))) {
 		return ""
 	}
 	c := chooser{taken: map[int]bool{}}
@@ -61,7 +61,7 @@ func (o *Offline) answer(text, topic string, sources []Source) string {
 			others := strings.Join(slices.Concat(parts[:i], parts[i+1:]), " ")
 			r = o.rank(o.readQuestion(part, others+" "+topic, langs), passages)
 		}
-		if quotes := c.choose(r, maxWords*(i+1)/len(parts)); i > 0 || r.fitsCue(quotes) {
+		if quotes := c.choose(r, maxWords*(i+1)/len(parts)); i > 0 || r.named || r.fitsCue(quotes) {
 			c.quotes = append(c.quotes, quotes...)
 		}
 	}
@@ -134,6 +134,7 @@ type chooser struct {
 
 // choose picks quotes: the best unit with what it needs to be understood, then
 // others nearly as good that say something else, as long as all fit in budget words.
+// Below a heading that the question names all is good, and nothing elsewhere.
 func (c *chooser) choose(r ranking, budget int) []quote {
 	order := make([]int, len(r.units))
 	for i := range order {
@@ -141,13 +142,16 @@ func (c *chooser) choose(r ranking, budget int) []quote {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.units[b].score, r.units[a].score) })
 	var quotes []quote
+	if r.named {
+		order = slices.DeleteFunc(order, func(i int) bool { return !r.question.names(r.passages[r.units[i].passage].units[r.units[i].unit]) })
+	}
 	for n, i := range order {
 		s := r.units[i]
-		if len(quotes) == maxQuotes || n > 0 && (c.words >= budget || s.score < fullShare*r.units[r.best].score) {
+		if len(quotes) == maxQuotes || n > 0 && (c.words >= budget || !r.named && s.score < fullShare*r.units[r.best].score) {
 			break
 		}
 		p := r.passages[s.passage]
-		if c.taken[i] || c.repeats(p.units[s.unit].text) || n > 0 && !r.speaks(s) {
+		if c.taken[i] || c.repeats(p.units[s.unit].text) || n > 0 && !r.named && !r.speaks(s) {
 			continue
 		}
 		q := quote{passage: s.passage}

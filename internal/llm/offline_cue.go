@@ -22,6 +22,7 @@ const (
 	cueHowTo
 	cueDefinition
 	cueComparison
+	cueMay // is the one who asks allowed to, or able
 )
 
 var cuePatterns = []struct {
@@ -39,6 +40,7 @@ var cuePatterns = []struct {
 	{cueHowTo, regexp.MustCompile(`(?i)\bhow (do|can|should|might|to|could|would|does)\b|\bsteps? to\b|\btips (for|on)\b|\bcómo\b|كيف`)},
 	{cueList, regexp.MustCompile(`(?i)\blist\b|\b(what|which) (are|were)\b|\b(two|three|four|five|six|seven|eight|nine|ten|[2-9]|1[0-9]) \w+|\bstages\b|\bexamples of\b|\bcuáles (son|fueron)\b`)},
 	{cueDefinition, regexp.MustCompile(`(?i)^\s*what('s| is| are)\b|\bstands? for\b|\bdefin(e|ition)\b|\bmeaning\b|\bmean\b|\bqué (es|son|significa)\b|ما (هو|هي)`)},
+	{cueMay, regexp.MustCompile(`(?i)^\W*(and |but )?((can|could|may) (i|we|you|visitors|people)\b|(am i|are we|are \pL+|is it|is \pL+) (allowed|permitted|welcome)\b)|^\W*(y )?(puedo|podemos|se puede|está permitid[oa])\b|^(هل )?(يمكن|يمكنني|أستطيع|يسمح|يُسمح|مسموح)`)},
 }
 
 func cueOf(question string) cue {
@@ -58,6 +60,7 @@ var (
 	hasDate      = regexp.MustCompile(`(?i)\b(1[89]|20)[0-9]{2}\b|\b` + months + `\.? [0-9]|\b[0-9]{1,2}(st|nd|rd|th)? (of |de )?` + months + `\b|\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(lunes|martes|miércoles|jueves|viernes|sábados?|domingos?)\b|\b[0-9]{1,2}(:[0-9]{2})? ?[ap]\.?m|\b[0-9]{1,2}:[0-9]{2}\b|\b[0-9]+ (business |working )?(days?|weeks?|months?|years?|hours?)\b|\b(within|daily|weekly|monthly)\b|[0-9]+ (يناير|فبراير|مارس|أبريل|مايو|يونيو|يوليو|أغسطس|سبتمبر|أكتوبر|نوفمبر|ديسمبر)`)
 	hasPrice     = regexp.MustCompile(`(?i)[$€£][0-9]|\b(free|no cost|no charge|no fee|fees?|percent|usd|dollars?|gratis|gratuito)\b|[0-9]%`)
 	hasCondition = regexp.MustCompile(`(?i)\b(only|any|anyone|everyone|eligible|open to|must|members?|allowed|required|available to|limited to|solo|cualquier|todos)\b`)
+	hasLeave     = regexp.MustCompile(`(?i)\b(welcome|allowed|permitted|may|must|cannot|can't|forbidden|prohibited|only|except|free to|bienvenid[oa]s?|permit[eai]\pL*|prohib\pL+|solo|sólo|deben?)\b|مسموح|يسمح|يُسمح|ممنوع|مرحب|يجب`)
 	hasAddress   = regexp.MustCompile(`(?i)https?://|\b[a-z0-9-]+\.(gov|com|org|net|mil|edu|io|eu)\b|@`)
 	hasReason    = regexp.MustCompile(`(?i)\b(because|since|so that|in order to|due to|reason|therefore|as a result|helps?|allows?|means|porque|debido)\b`)
 	hasDigit     = regexp.MustCompile(`[0-9]`)
@@ -86,6 +89,8 @@ func cueBonus(q question, s *scored, u unit) float64 {
 		return yes(hasPrice.MatchString(text), 0.85)
 	case cueWhoMay:
 		return yes(hasCondition.MatchString(u.text), 0.6)
+	case cueMay:
+		return yes(hasLeave.MatchString(u.text), 0.6)
 	case cueWho:
 		return yes(hasName(u.text), 0.3)
 	case cueAddress:

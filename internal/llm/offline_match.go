@@ -17,6 +17,10 @@ const (
 	asPrefix = 0.6
 )
 
+// mayShare is what is left of the weight of a word such as "bring" in a question
+// whether one may.
+const mayShare = 0.4
+
 // link says how well a token stands for a term.
 type link struct {
 	term     int
@@ -97,6 +101,9 @@ func (o *Offline) links(q *question, passages []passage, c corpus) map[string][]
 			}
 		}
 		t.weigh(frequency, c.units)
+		if t.loose && q.cue == cueMay {
+			t.weight *= mayShare // pages say what is welcome, hardly ever what one does with it
+		}
 		if t.topic && q.hasSubject() {
 			t.weight *= topicShare
 		}

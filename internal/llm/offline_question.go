@@ -33,6 +33,23 @@ type question struct {
 	lang  string
 	cue   cue
 	terms []term
+	heads []string // fingerprints of headings that it may name: itself, and what it puts in quotes
+}
+
+var quotedPart = regexp.MustCompile(`[“«"„]([^“”«»"„]{2,120})[”»"“]`)
+
+// headsOf returns the fingerprints of the headings that a question may name.
+func headsOf(text string) []string {
+	heads := []string{fingerprint(text)}
+	for _, m := range quotedPart.FindAllStringSubmatch(text, 4) {
+		heads = append(heads, fingerprint(m[1]))
+	}
+	return heads
+}
+
+// names tells whether a question names the heading right above a unit.
+func (q question) names(u unit) bool {
+	return len(u.path) > 0 && slices.Contains(q.heads, fingerprint(u.path[len(u.path)-1]))
 }
 
 var wordPattern = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:[-.’'_/@&][\p{L}\p{M}\p{N}]+)*|\.[\p{L}]{2,6}\b`)
@@ -41,7 +58,7 @@ var wordPattern = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:[-.’'_/@&][\p{L}\p{
 // weight. The words are also analyzed in the languages of the sources, so that a
 // wrong guess at the question's language does little harm.
 func (o *Offline) readQuestion(text, topic string, langs []string) question {
-	q := question{text: text, lang: languageOf(text), cue: cueOf(text)}
+	q := question{text: text, lang: languageOf(text), cue: cueOf(text), heads: headsOf(text)}
 	seen := map[string]bool{}
 	add := func(from string, isTopic bool) {
 		shouting := from == strings.ToUpper(from)

@@ -24,6 +24,7 @@ type ranking struct {
 	pages    [][]float64 // best match of each term anywhere in each passage
 	first    []int       // index in units of each passage's first unit
 	best     int         // index of the best unit, -1 without any
+	named    bool        // the question names a heading: what stands below it is the answer
 	coverage float64     // 0 to 1: how much of the question the place of the best unit covers
 	missing  bool        // a name or number of the question is not on its page
 }
@@ -251,8 +252,9 @@ func (r *ranking) pairs(s *scored, tokens []string) float64 {
 // judge finds the best unit and how much of the question its surroundings cover.
 func (r *ranking) judge(places [][]float64) {
 	for i, s := range r.units {
-		if r.best < 0 || s.score > r.units[r.best].score {
-			r.best = i
+		named := r.question.names(r.passages[s.passage].units[s.unit])
+		if r.best < 0 || named && !r.named || named == r.named && s.score > r.units[r.best].score {
+			r.best, r.named = i, named
 		}
 	}
 	if r.best < 0 {

@@ -333,3 +333,60 @@ func FuzzOffline(f *testing.F) {
 		}
 	})
 }
+
+// The pages of a garden, as its search finds them for "Can I bring my dog?".
+var garden = []llm.Source{
+	{Number: 1, Title: "Dogs", Where: "Visit / Dogs", Lang: "en", Date: "2026-04-07", Text: `Dogs are welcome on short leads on Tuesdays and Sundays, and in the café yard on any day.
+
+We tried dogs every day, and we tried none at all. The present rule came out of the members' meeting of March 2026 and will be looked at again in 2028.
+
+## The rule
+
+- Keep the lead shorter than two metres.
+- Pick up and take it home. We have no dog bins, on purpose.
+
+## In hot weather
+
+The quarry floor is a sun trap. When the thermometer by the café passes 27 degrees we ask you to bring your dog before 11:00 or not at all. There are bowls of water at reception, in the yard and under the medlar.`},
+	{Number: 2, Title: "Visit", Lang: "en", Text: `## Before you come
+
+1. Check the opening hours. They change four times a year.
+2. Bring shoes with some grip. The quarry floor is crushed limestone and turns slippery after rain.`},
+	{Number: 3, Title: "Tickets and prices", Where: "Visit", Lang: "en", Date: "2026-10-01", Text: `| Ticket | Price | With concession |
+| --- | --- | --- |
+| Adult | £6.50 | £4.50 |
+| Family, two adults and up to three children | £15.00 | £10.50 |
+
+## Concessions
+
+Students, people out of work and holders of a carer's card pay the lower price. Show your card at reception.`},
+}
+
+// Whether something may be done is said by what is welcome, not by the verb.
+func TestOfflineSaysWhatIsAllowed(t *testing.T) {
+	for _, question := range []string{"Can I bring my dog?", "May I take my dog along?", "Are dogs allowed?"} {
+		answer := ask(t, llm.NewOffline(snowball), question, garden)
+		if !strings.HasPrefix(answer, "Dogs are welcome on short leads on Tuesdays and Sundays") || strings.Contains(answer, "shoes") {
+			t.Errorf("%s\n%s", question, answer)
+		}
+	}
+}
+
+// A question that names a heading is answered by what stands below it, whatever
+// was asked before.
+func TestOfflineKnowsHeadings(t *testing.T) {
+	model := llm.NewOffline(snowball)
+	for _, question := range []string{"What about “Concessions”?", "¿Y sobre «Concessions»?", "Concessions"} {
+		var b strings.Builder
+		for ev, err := range model.Generate(t.Context(), llm.Request{Messages: []llm.Message{system(garden), {Role: llm.RoleUser, Text: "How much is a ticket for a family?"},
+			{Role: llm.RoleAssistant, Text: "£15.00"}, {Role: llm.RoleUser, Text: question}}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString(ev.Text)
+		}
+		if !strings.HasPrefix(b.String(), "**Concessions**\n\nStudents, people out of work") {
+			t.Errorf("%s\n%s", question, b.String())
+		}
+	}
+}

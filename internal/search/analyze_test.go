@@ -86,8 +86,8 @@ func TestGuessLanguage(t *testing.T) {
 		{"Wie komme ich zu dem Museum?", "en", "de"},
 		{"", "fr", "fr"},
 	} {
-		if got := guessLanguage(c.text, c.preferred); got != c.want {
-			t.Errorf("guessLanguage(%q, %q) = %q, want %q", c.text, c.preferred, got, c.want)
+		if got := GuessLanguage(c.text, c.preferred); got != c.want {
+			t.Errorf("GuessLanguage(%q, %q) = %q, want %q", c.text, c.preferred, got, c.want)
 		}
 	}
 }

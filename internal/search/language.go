@@ -7,10 +7,10 @@ import (
 	"golang.org/x/text/cases"
 )
 
-// guessLanguage is the language a question is most likely written in: the
+// GuessLanguage is the language a question is most likely written in: the
 // preferred one unless another's small words stand in it more often. Questions of
 // keywords tell nothing and keep the preferred one.
-func guessLanguage(text, preferred string) string {
+func GuessLanguage(text, preferred string) string {
 	lists := allStopWords()
 	counts := make(map[string]int, len(lists))
 	folding := analyzer{fold: cases.Fold()}

@@ -54,7 +54,7 @@ func queryLanguages(q Query, lex *lexicon) []string {
 		}
 	}
 	preferred := baseLang(q.Lang)
-	add(guessLanguage(q.Text, preferred))
+	add(GuessLanguage(q.Text, preferred))
 	add(preferred)
 	if len(lex.languages) > 0 {
 		add(baseLang(lex.languages[0]))
