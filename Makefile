@@ -14,7 +14,7 @@ build: ## build bin/docent
 	$(GO) build -trimpath -o bin/docent ./cmd/docent
 
 dev: ## serve the site and rebuild it when a template or Go file changes
-	$(GO) tool templ generate --watch --proxy="http://127.0.0.1:8080" --open-browser=false --cmd="$(GO) run ./cmd/docent serve"
+	DOCENT_DEV=on $(GO) tool templ generate --watch --proxy="http://127.0.0.1:8080" --open-browser=false --cmd="$(GO) run ./cmd/docent serve"
 
 generate: ## generate the templates' Go code
 	$(GO) tool templ generate

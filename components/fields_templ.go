@@ -454,7 +454,7 @@ func Value(v ShownValue) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case v.URL != "" && v.External:
+		case v.URL != "" && (v.External || inNewTab(ctx)):
 			templ_7745c5c3_Err = ExternalLink(v.Text, v.URL).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -590,6 +590,11 @@ func Shown(f ShownField) templ.Component {
 		}
 		for _, v := range f.Values {
 			switch {
+			case v.HTML != "" && inNewTab(ctx):
+				templ_7745c5c3_Err = HTML(linksInNewTabs(ctx, v.HTML)).Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
 			case v.HTML != "":
 				templ_7745c5c3_Err = HTML(v.HTML).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -681,7 +686,7 @@ func figure(fields []ShownField) templ.Component {
 							var templ_7745c5c3_Var26 string
 							templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(f.Label + ": ")
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/fields.templ`, Line: 183, Col: 25}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/fields.templ`, Line: 185, Col: 25}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 							if templ_7745c5c3_Err != nil {

@@ -29,6 +29,7 @@ const (
 	IconGrid      IconPath = "M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z"
 	IconHome      IconPath = "M3 9.6L10 3.4l7 6.2M5 8.4V17h10V8.4M8.4 17v-4.6h3.2V17"
 	IconInfo      IconPath = "M10 2.6a7.4 7.4 0 1 0 0 14.8a7.4 7.4 0 1 0 0-14.8M10 9.2v4.6M10 6.3v.3"
+	IconLink      IconPath = "M8.4 11.6a3.4 3.4 0 0 0 4.8 0l3-3a3.4 3.4 0 0 0-4.8-4.8l-1.2 1.2M11.6 8.4a3.4 3.4 0 0 0-4.8 0l-3 3a3.4 3.4 0 0 0 4.8 4.8l1.2-1.2"
 	IconLogout    IconPath = "M8 3.2H3.6v13.6H8M12.4 6.4L16 10l-3.6 3.6M16 10H7.6"
 	IconOffline   IconPath = "M2.2 7.2c4.9-4.4 10.7-4.4 15.6 0M5.2 10.6c3-2.6 6.6-2.6 9.6 0M8.1 14c1.2-1 2.6-1 3.8 0M3.2 16.8L16.8 3.2"
 	IconPage      IconPath = "M5 2.8h6.8L15 6v11.2H5zM11.8 2.8V6H15M7.6 9.8h4.8M7.6 12.8h4.8"
@@ -66,7 +67,7 @@ func Icon(path IconPath) templ.Component {
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(path)).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/icons.templ`, Line: 37, Col: 220}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/icons.templ`, Line: 38, Col: 220}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var2)
 		if templ_7745c5c3_Err != nil {
@@ -106,7 +107,7 @@ func IconFlip(path IconPath) templ.Component {
 		var templ_7745c5c3_Var4 string
 		templ_7745c5c3_Var4, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(path)).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/icons.templ`, Line: 43, Col: 230}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/icons.templ`, Line: 44, Col: 230}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var4)
 		if templ_7745c5c3_Err != nil {

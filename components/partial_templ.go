@@ -12,14 +12,15 @@ import templruntime "github.com/a-h/templ/runtime"
 // Swap is what a partial does with its target.
 type Swap string
 
-// The swaps. SwapMorph keeps the nodes that stay, and with them the focus and the
-// identity of live regions.
+// The swaps. SwapMorph, and inside its target SwapMorphInside, keep the nodes that
+// stay, and with them the focus and the identity of live regions.
 const (
-	SwapInside  Swap = "innerHTML"
-	SwapReplace Swap = "outerHTML"
-	SwapMorph   Swap = "outerMorph"
-	SwapAppend  Swap = "beforeend"
-	SwapDelete  Swap = "delete"
+	SwapInside      Swap = "innerHTML"
+	SwapReplace     Swap = "outerHTML"
+	SwapMorph       Swap = "outerMorph"
+	SwapMorphInside Swap = "innerMorph"
+	SwapAppend      Swap = "beforeend"
+	SwapDelete      Swap = "delete"
 )
 
 // Partial puts content at the elements that a CSS selector finds, from within an
@@ -49,7 +50,7 @@ func Partial(selector string, swap Swap, content templ.Component) templ.Componen
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templruntime.NewAttributeExpression(selector).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/partial.templ`, Line: 20, Col: 33}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/partial.templ`, Line: 21, Col: 33}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var2)
 		if templ_7745c5c3_Err != nil {
@@ -62,7 +63,7 @@ func Partial(selector string, swap Swap, content templ.Component) templ.Componen
 		var templ_7745c5c3_Var3 string
 		templ_7745c5c3_Var3, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(swap)).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/partial.templ`, Line: 20, Col: 58}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components/partial.templ`, Line: 21, Col: 58}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var3)
 		if templ_7745c5c3_Err != nil {

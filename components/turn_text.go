@@ -77,8 +77,11 @@ func endNotice(ctx context.Context, p TurnProps) (notice NoticeProps, ok bool) {
 	default:
 		return NoticeProps{}, false
 	}
-	if p.Message != "" {
+	switch {
+	case p.Message != "":
 		notice.Message = p.Message
+	case p.State == TurnStopped && len(p.Blocks) == 0:
+		notice.Message = "" // there is nothing to keep
 	}
 	return notice, true
 }

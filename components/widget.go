@@ -86,6 +86,8 @@ type WidgetRow struct {
 	Error   string
 	Choices []Option // entities that the text typed may mean
 	Closed  bool     // its format is not the account's to write: kept as it is
+	// Settings are the controls of a block among components; nil: it is kept as it is.
+	Settings templ.Component
 }
 
 func (w Widget) id() string { return "field-" + w.Name }

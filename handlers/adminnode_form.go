@@ -285,6 +285,9 @@ func (f *nodeForm) apply(op, name, key string) bool {
 		next := f.newKey(name)
 		if field.Type == config.FieldComponents {
 			f.values.Set(input(name, next)+".kind", key)
+			if isBlock(key) {
+				f.values.Set(input(name, next), f.newBlockPart(key))
+			}
 		}
 		f.setKeys(name, append(keys, next))
 	case "up":

@@ -117,9 +117,21 @@ func (h *Handlers) compareNode(c echo.Context) error {
 		return err
 	}
 	for _, d := range comparison.Fields {
-		if d.Changed {
-			page.Fields = append(page.Fields, diffField(c, d, pictures))
+		if !d.Changed {
+			continue
 		}
+		if field, ok := f.typ.Field(d.Name); ok && field.Type == config.FieldComponents {
+			before, err := h.partsInWords(ctx, f, a.Fields[d.Name])
+			if err != nil {
+				return err
+			}
+			after, err := h.partsInWords(ctx, f, b.Fields[d.Name])
+			if err != nil {
+				return err
+			}
+			d.Segments = content.Words(before, after)
+		}
+		page.Fields = append(page.Fields, diffField(c, d, pictures))
 	}
 	return h.render(c, http.StatusOK, views.NodeCompare(page))
 }

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,7 +136,14 @@ func (f *nodeForm) readValue(field config.Field, key string) any {
 	case config.FieldReference:
 		return orNil(f.readReference(field, name, line))
 	case config.FieldComponents:
-		return readComponent(v.Get(name+".kind"), sent, v.Get(name+".format"))
+		if isBlock(v.Get(name + ".kind")) {
+			part, _, _ := f.readBlock(name) // what it cannot be is refused when it is stored
+			return part
+		}
+		if line == "" {
+			return nil
+		}
+		return compact(map[string]any{"type": "text", "value": sent, "format": v.Get(name + ".format")})
 	default:
 		return orNil(line)
 	}
@@ -153,21 +159,6 @@ func (f *nodeForm) readReference(field config.Field, name, line string) string {
 		return ""
 	}
 	return f.values.Get(name + ".id")
-}
-
-func readComponent(kind, sent, format string) any {
-	if kind == "" || kind == "text" {
-		if strings.TrimSpace(sent) == "" {
-			return nil
-		}
-		return compact(map[string]any{"type": "text", "value": sent, "format": format})
-	}
-	block := map[string]any{}
-	if json.Unmarshal([]byte(sent), &block) != nil {
-		block = map[string]any{}
-	}
-	block["type"], block["block"] = "block", kind
-	return block
 }
 
 func orNil(s string) any {

@@ -112,6 +112,7 @@ func (h *Handlers) storeNode(c echo.Context, f *nodeForm, state content.State) e
 		return err
 	}
 	in := f.read()
+	f.checkBlocks(ctx)
 	in.State = state
 	unread := len(f.errors) > 0 || len(f.bad) > 0
 	var stored content.Item
@@ -128,6 +129,7 @@ func (h *Handlers) storeNode(c echo.Context, f *nodeForm, state content.State) e
 	})
 	if refused := refusedFields(err); unread || refused != nil {
 		maps.Copy(f.errors, refused)
+		f.saidAtRows()
 		return h.refuseNode(c, f)
 	}
 	if conflict, ok := errors.AsType[*content.Conflict](err); ok {
@@ -219,9 +221,14 @@ func (h *Handlers) showConflict(c echo.Context, f *nodeForm, conflict *content.C
 		row := views.ConflictField{Name: name, Label: settingLabel(c, name)}
 		if field, ok := f.typ.Field(name); ok {
 			row.Label = field.LabelIn(i18n.Language(ctx))
-			was := f.plainValue(field, conflict.Base.Fields[name])
-			row.Theirs = diffPieces(content.Words(was, f.plainValue(field, theirs.Fields[name])))
-			row.Yours = diffPieces(content.Words(was, f.plainValue(field, own.Fields[name])))
+			var words [3]string
+			for i, value := range []any{conflict.Base.Fields[name], theirs.Fields[name], own.Fields[name]} {
+				var err error
+				if words[i], err = h.plainValue(ctx, f, field, value); err != nil {
+					return err
+				}
+			}
+			row.Theirs, row.Yours = diffPieces(content.Words(words[0], words[1])), diffPieces(content.Words(words[0], words[2]))
 		} else {
 			was := f.settingInWords(name, saved(conflict.Base))
 			row.Theirs = diffPieces(content.Words(was, f.settingInWords(name, saved(theirs))))

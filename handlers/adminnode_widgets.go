@@ -55,6 +55,11 @@ func (h *Handlers) widgets(c echo.Context, f *nodeForm) ([]components.Widget, er
 		for _, key := range keys {
 			w.Rows = append(w.Rows, widgetRow(c, f, field, w, key))
 		}
+		if field.Type == config.FieldComponents {
+			if err := h.fillBlocks(c, f, field, &w); err != nil {
+				return nil, err
+			}
+		}
 		if f.source != nil && field.Translatable {
 			w.Source, w.SourceLang = sourceText(field, f.source.Fields), f.source.Lang
 		}
@@ -266,9 +271,16 @@ func sourceText(field config.Field, fields content.Fields) string {
 }
 
 // plainValue writes a value in words, for two people's versions side by side.
-func (f *nodeForm) plainValue(field config.Field, value any) string {
+func (h *Handlers) plainValue(ctx context.Context, f *nodeForm, field config.Field, value any) (string, error) {
+	if field.Type == config.FieldComponents {
+		return h.partsInWords(ctx, f, value)
+	}
+	return f.shortValue(field, value), nil
+}
+
+func (f *nodeForm) shortValue(field config.Field, value any) string {
 	switch field.Type {
-	case config.FieldText, config.FieldLongText, config.FieldComponents:
+	case config.FieldText, config.FieldLongText:
 		return sourceText(field, content.Fields{field.Name: value})
 	case config.FieldReference:
 		list, isList := value.([]any)

@@ -96,7 +96,11 @@ func (h *Handlers) structureOverview(ctx context.Context, who account.Account) (
 				item.Missing = append(item.Missing, i18n.T(ctx, "overview.no_fields", t.Value.Label))
 			}
 		}
-		section.Items = append(section.Items, item,
+		blocks, err := h.blocksOverview(ctx, who)
+		if err != nil {
+			return section, err
+		}
+		section.Items = append(section.Items, item, blocks,
 			views.OverviewItem{Label: i18n.T(ctx, "formats.title"), URL: formatsURL, Value: i18n.T(ctx, "number", len(formats))})
 	}
 	if who.Can(account.AdministerTerms) {
@@ -125,6 +129,27 @@ func (h *Handlers) structureOverview(ctx context.Context, who account.Account) (
 		section.Items = append(section.Items, views.OverviewItem{Label: i18n.T(ctx, "redirects.title"), URL: redirectsURL, Value: i18n.T(ctx, "number", n)})
 	}
 	return section, nil
+}
+
+// blocksOverview counts the placed blocks and names those that aim at nothing.
+func (h *Handlers) blocksOverview(ctx context.Context, who account.Account) (views.OverviewItem, error) {
+	placed, err := h.placements(ctx)
+	item := views.OverviewItem{Label: i18n.T(ctx, "blocks.title"), URL: blocksURL, Value: i18n.T(ctx, "number", len(placed))}
+	for _, p := range placed {
+		target := ""
+		switch {
+		case p.Value.Question != nil:
+			target = p.Value.Question.Target
+		case p.Value.Sources != nil:
+			target = p.Value.Sources.Target
+		default:
+			continue
+		}
+		if _, ok := h.answerBlock(ctx, who, target, i18n.Language(ctx)); !ok {
+			item.Missing = append(item.Missing, i18n.T(ctx, "overview.block_aims_at_nothing", p.Value.Label))
+		}
+	}
+	return item, err
 }
 
 func (h *Handlers) peopleOverview(ctx context.Context, who account.Account) (views.OverviewSection, error) {

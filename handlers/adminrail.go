@@ -48,6 +48,7 @@ func (h *Handlers) rail(c echo.Context) []views.AdminItem {
 		tab(i18n.T(ctx, "menus.title"), "/admin/structure/menus", account.AdministerMenus, account.EditContent),
 		tab(i18n.T(ctx, "terms.title"), "/admin/structure/terms", account.AdministerTerms, account.EditContent),
 		tab(i18n.T(ctx, "redirects.title"), "/admin/structure/redirects", account.AdministerRedirects, account.EditContent),
+		tab(i18n.T(ctx, "blocks.title"), blocksURL, account.AdministerStructure),
 		tab(i18n.T(ctx, "types.title"), "/admin/structure/types", account.AdministerStructure),
 		tab(i18n.T(ctx, "formats.title"), "/admin/structure/formats", account.AdministerStructure),
 	)

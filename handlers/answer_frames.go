@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,15 +16,18 @@ import (
 
 // seen is how much of a turn a watcher has, as told by the id of the last event
 // it received: that many blocks, the first of them settled, and that many cards
-// on its list of sources.
+// on its list of sources. They show so many bytes of the model's text, and List
+// tells what the turn's cards say from what they might say.
 type seen struct {
 	Settled int
 	Blocks  int
 	Cards   int
+	Text    int
+	List    int
 }
 
 func (s seen) String() string {
-	return fmt.Sprintf("%d.%d.%d", s.Settled, s.Blocks, s.Cards)
+	return fmt.Sprintf("%d.%d.%d.%s.%s", s.Settled, s.Blocks, s.Cards, strconv.FormatInt(int64(s.Text), 36), strconv.FormatInt(int64(s.List), 36))
 }
 
 // maxTurnCards is more cards than one turn can ever have on a page. A position
@@ -33,11 +37,15 @@ const maxTurnCards = 200
 // parseSeen reads what String wrote. Anything else is a watcher that has nothing.
 func parseSeen(id string) (s seen, ok bool) {
 	parts := strings.Split(id, ".")
-	if len(parts) != 3 {
+	if len(parts) != 5 {
 		return seen{}, false
 	}
-	for i, dest := range []*int{&s.Settled, &s.Blocks, &s.Cards} {
-		n, err := strconv.ParseUint(parts[i], 10, 31)
+	for i, dest := range []*int{&s.Settled, &s.Blocks, &s.Cards, &s.Text, &s.List} {
+		base := 10
+		if i > 2 {
+			base = 36
+		}
+		n, err := strconv.ParseUint(parts[i], base, 31)
 		if err != nil {
 			return seen{}, false
 		}
@@ -49,11 +57,29 @@ func parseSeen(id string) (s seen, ok bool) {
 // seenOf is what a watcher has that was shown a whole state, on a page whose list
 // of sources has cards from earlier turns.
 func seenOf(st answer.State, cards int) seen {
-	s := seen{Blocks: len(st.Blocks), Cards: cards}
+	s := seen{Blocks: len(st.Blocks), Cards: cards, Text: len(st.Text)}
 	for s.Settled < len(st.Blocks) && st.Blocks[s.Settled].Settled {
 		s.Settled++
 	}
 	return s
+}
+
+// seenIn is what an Answer block has that shows a whole state.
+func seenIn(st answer.State, block answersBlock) seen {
+	s := seenOf(st, cardsOf(st, block))
+	s.List = listOf(st, len(block.carded), s.Cards)
+	return s
+}
+
+// listOf tells one content of the cards behind number from up to number to from
+// another.
+func listOf(st answer.State, from, to int) int {
+	h := fnv.New32a()
+	for n := from + 1; n <= min(to, from+maxTurnCards); n++ {
+		s, _ := sourceAt(st, n)
+		fmt.Fprintf(h, "%q %v", s.Key, ground(s))
+	}
+	return int(h.Sum32() % (36 * 36 * 36))
 }
 
 // A turnWatch turns the states of one turn into frames for one page. It knows
@@ -69,6 +95,9 @@ type turnWatch struct {
 // frame returns what brings the page from what it has to st; nothing when nothing
 // changed.
 func (w *turnWatch) frame(ctx context.Context, st answer.State) (string, error) {
+	if w.ahead(st) {
+		return "", nil
+	}
 	if st.Refused {
 		st.Blocks = nil // pages show the refusal below the text, with ways on
 	}
@@ -79,14 +108,14 @@ func (w *turnWatch) frame(ctx context.Context, st answer.State) (string, error) 
 		parts = append(parts, components.Partial("#"+dom+"-status", components.SwapMorph, components.TurnStatus(props)))
 	}
 	parts = append(parts, w.blocks(dom, st)...)
-	parts = append(parts, w.sources(st)...)
+	parts = append(parts, w.sources(ctx, st)...)
 	if !st.IsRunning() {
 		parts = append(parts,
 			components.Partial("#"+dom+"-end", components.SwapReplace, components.TurnEnd(props)),
 			components.Partial("#"+w.page.ID+"-follow", components.SwapInside, components.FollowUp(w.h.followUpProps(st, w.page))),
 			components.Partial("#"+dom+"-stream", components.SwapDelete, templ.NopComponent))
 	}
-	w.have = seenOf(st, cardsOf(st, w.page))
+	w.have = seenIn(st, w.page)
 	w.last = &st
 	var b strings.Builder
 	err := templ.Join(parts...).Render(ctx, &b)
@@ -98,36 +127,47 @@ func (w *turnWatch) sameStatus(ctx context.Context, now components.TurnProps) bo
 	return before.State == now.State && before.SourceCount == now.SourceCount && now.State.Running()
 }
 
+// ahead reports whether the page shows more than st, which another process still
+// writes and has not stored as far: what is there stays until st has caught up.
+func (w *turnWatch) ahead(st answer.State) bool {
+	return st.IsRunning() && len(st.Text) < w.have.Text
+}
+
+// mostLoose is more blocks than can go again at the growing end of an answer.
+const mostLoose = 8
+
 // blocks are the changes of the answer's text.
 func (w *turnWatch) blocks(dom string, st answer.State) []templ.Component {
 	body := "#" + dom + "-body"
-	if w.have.Settled > len(st.Blocks) || w.last == nil && w.have.Blocks > len(st.Blocks) {
+	if w.have.Settled > len(st.Blocks) || w.last == nil && w.have.Blocks > len(st.Blocks)+mostLoose {
 		// The page has more than there is: the process that wrote it is gone and
 		// its last words with it. Or the position is made up: it must cost nothing.
 		return []templ.Component{components.Partial(body, components.SwapInside, components.HTML(joinBlocks(st, 0)))}
 	}
 	var parts []templ.Component
-	put := func(i int, swap components.Swap, html string) {
-		parts = append(parts, components.Partial(fmt.Sprintf("#%s-b%d", dom, i), swap, components.HTML(html)))
+	put := func(i int, inside string, swap components.Swap, html string) {
+		parts = append(parts, components.Partial(fmt.Sprintf("#%s-b%d%s", dom, i, inside), swap, components.HTML(html)))
 	}
 	for i := w.have.Settled; i < min(w.have.Blocks, len(st.Blocks)); i++ {
 		now := st.Blocks[i].HTML
 		if w.last == nil || i >= len(w.last.Blocks) {
-			put(i, components.SwapReplace, now)
+			put(i, "", components.SwapReplace, now)
 			continue
 		}
 		before := w.last.Blocks[i].HTML
 		if before == now {
 			continue
 		}
-		if more, ok := appended(before, now); ok {
-			put(i, components.SwapAppend, more)
-		} else {
-			put(i, components.SwapReplace, now)
+		steps, ok := additions(before, now)
+		if !ok {
+			put(i, "", components.SwapReplace, now)
+		}
+		for _, step := range steps {
+			put(i, strings.Repeat(">:last-child", step.depth), components.SwapAppend, step.html)
 		}
 	}
 	for i := len(st.Blocks); i < w.have.Blocks; i++ {
-		put(i, components.SwapDelete, "")
+		put(i, "", components.SwapDelete, "")
 	}
 	if len(st.Blocks) > w.have.Blocks {
 		parts = append(parts, components.Partial(body, components.SwapAppend, components.HTML(joinBlocks(st, w.have.Blocks))))
@@ -143,40 +183,30 @@ func joinBlocks(st answer.State, from int) string {
 	return b.String()
 }
 
-// appended reports whether the element now is the element before with more at its
-// end, and returns that. Both are whole, well-formed elements.
-func appended(before, now string) (more string, ok bool) {
-	open := strings.IndexByte(before, '>') + 1
-	end := strings.LastIndex(before, "</")
-	if open == 0 || end < open || !strings.HasPrefix(now, before[:end]) || !strings.HasSuffix(now, before[end:]) {
-		return "", false
-	}
-	return now[end : len(now)-len(before[end:])], true
-}
-
 // sources are the changes of the list of sources.
-func (w *turnWatch) sources(st answer.State) []templ.Component {
+func (w *turnWatch) sources(ctx context.Context, st answer.State) []templ.Component {
 	var parts []templ.Component
-	card := func(s answer.Source) templ.Component { return components.SourceCard(w.h.sourceProps(s)) }
 	have := min(w.have.Cards, len(w.page.carded)+maxTurnCards)
-	// A card already shown changes only when a marker near the growing end turned
-	// out to be something else, such as code.
+	// A card already shown becomes another only when a marker near the growing end
+	// turned out to be something else, such as code. What its claim rests on is
+	// certain in the end.
+	known := w.last != nil || have == w.have.Cards && w.have.List == listOf(st, len(w.page.carded), have)
 	for n := len(w.page.carded) + 1; n <= have; n++ {
 		now, shown := sourceAt(st, n)
 		switch {
 		case !shown:
 			parts = append(parts, components.Partial(w.card(n), components.SwapDelete, templ.NopComponent))
-		case w.last == nil || !sameSource(*w.last, n, now.Key):
-			parts = append(parts, components.Partial(w.card(n), components.SwapReplace, card(now)))
+		case !known || w.last != nil && !sameSource(*w.last, n, now.Key):
+			parts = append(parts, components.Partial(w.card(n), components.SwapReplace, components.SourceCard(w.h.cardProps(ctx, []answer.Source{now}, w.page)[0])))
+		case w.last != nil && !sameGround(*w.last, n, now):
+			parts = append(parts, components.Partial(w.card(n)+components.SourceWhyPlace, components.SwapMorphInside, components.SourceWhy(w.h.sourceProps(now))))
 		}
 	}
-	for _, s := range newCards(st, have) {
-		parts = append(parts, components.Partial(components.InSources(w.page.ID, citedList), components.SwapAppend, card(s)))
+	if added := w.h.cardProps(ctx, newCards(st, have), w.page); len(added) > 0 {
+		parts = append(parts, components.Partial(components.InSources(w.page.ID, citedList), components.SwapAppend, each(added, components.SourceCard)))
 	}
-	cards, waiting := cardsOf(st, w.page), w.waiting(st)
-	if w.last == nil || cards != w.have.Cards || len(waiting) != len(w.waiting(*w.last)) {
-		parts = append(parts, components.Partial(components.InSources(w.page.ID, waitingList), components.SwapInside, each(waiting, components.SourceWaiting)))
-	}
+	parts = append(parts, w.placeholders(st)...)
+	cards := cardsOf(st, w.page)
 	if w.last == nil || cards != w.have.Cards || st.IsRunning() != w.last.IsRunning() {
 		parts = append(parts, components.Partial(components.InSources(w.page.ID, citedCount), components.SwapReplace, components.SourcesCount(cards, st.IsRunning())))
 	}
@@ -207,6 +237,39 @@ func sourceAt(st answer.State, n int) (answer.Source, bool) {
 func sameSource(st answer.State, n int, key string) bool {
 	s, ok := sourceAt(st, n)
 	return ok && s.Key == key
+}
+
+// ground is what a source's card says that the first claim citing it rests on.
+func ground(s answer.Source) answer.Citation {
+	if len(s.Citations) == 0 {
+		return answer.Citation{}
+	}
+	return s.Citations[0]
+}
+
+func sameGround(st answer.State, n int, now answer.Source) bool {
+	s, _ := sourceAt(st, n)
+	return ground(s) == ground(now)
+}
+
+// placeholders are the changes of what stands for sources that are not cited yet.
+// Mostly one of them goes.
+func (w *turnWatch) placeholders(st answer.State) (parts []templ.Component) {
+	now, list := w.waiting(st), components.InSources(w.page.ID, waitingList)
+	if w.last != nil {
+		before, left := w.waiting(*w.last), now
+		for i := len(before) - 1; i >= 0; i-- {
+			if last := len(left) - 1; last >= 0 && before[i].Key == left[last].Key {
+				left = left[:last]
+				continue
+			}
+			parts = append(parts, components.Partial(fmt.Sprintf("%s>:nth-child(%d)", list, i+1), components.SwapDelete, templ.NopComponent))
+		}
+		if len(left) == 0 && (len(now) > 0 || len(parts) < 2) {
+			return parts
+		}
+	}
+	return []templ.Component{components.Partial(list, components.SwapInside, each(now, components.SourceWaiting))}
 }
 
 // waiting are the placeholders of sources that the text may still cite.

@@ -99,40 +99,8 @@ func newTestPage(t *testing.T, ctx context.Context, parts ...templ.Component) *t
 // apply does to the page what htmx does with a frame.
 func (p *testPage) apply(frame string) {
 	p.t.Helper()
-	for rest := frame; rest != ""; {
-		end := strings.Index(rest, "</hx-partial>")
-		if end < 0 || !strings.HasPrefix(rest, "<hx-partial ") {
-			p.t.Fatalf("frame is not made of partials: %q", rest)
-		}
-		open := strings.IndexByte(rest, '>')
-		attrs, err := goquery.NewDocumentFromReader(strings.NewReader(rest[:open+1]))
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		target, _ := attrs.Find("hx-partial").Attr("hx-target")
-		swap, _ := attrs.Find("hx-partial").Attr("hx-swap")
-		body := rest[open+1 : end]
-		rest = rest[end+len("</hx-partial>"):]
-		on := p.doc.Find(target)
-		// htmx fills every element that a target finds: all lists of sources.
-		if on.Length() != 1 && !strings.HasPrefix(target, "[data-ai-answers-sources-target=") {
-			if swap == "delete" && on.Length() == 0 {
-				continue
-			}
-			p.t.Fatalf("%d elements match %s (%s)", on.Length(), target, swap)
-		}
-		switch swap {
-		case "innerHTML":
-			on.SetHtml(body)
-		case "beforeend":
-			on.AppendHtml(body)
-		case "outerHTML", "outerMorph":
-			on.ReplaceWithHtml(body)
-		case "delete":
-			on.Remove()
-		default:
-			p.t.Fatalf("unknown swap %q", swap)
-		}
+	if err := swapFrame(p.doc, frame); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
@@ -174,7 +142,7 @@ func TestFramesEndInTheWholePage(t *testing.T) {
 			components.SourceList(components.SourceListProps{ID: "list", AnswerID: block.ID, Cited: shown, Waiting: waitingSources(h, first, block.carded), Running: true}),
 			components.SourceList(components.SourceListProps{ID: "second", AnswerID: block.ID, Cited: shown, Waiting: waitingSources(h, first, block.carded), Running: true}),
 			components.SourceList(components.SourceListProps{ID: "elsewhere", AnswerID: "another"}))
-		watch := &turnWatch{h: h, page: block, have: seenOf(first, cardsOf(first, block))}
+		watch := &turnWatch{h: h, page: block, have: seenIn(first, block)}
 		tags := map[string]string{}
 		for i := at; i < len(states); i++ {
 			switch r.IntN(6) {
@@ -263,7 +231,7 @@ func TestFramesAfterALoss(t *testing.T) {
 	page := newTestPage(t, ctx,
 		components.Answer(components.AnswerProps{ID: block.ID, Turns: []components.TurnProps{h.turnProps(ctx, rich, block)}}),
 		components.SourceList(components.SourceListProps{ID: "list", AnswerID: block.ID, Cited: cards, Running: true}))
-	watch := &turnWatch{h: h, page: block, have: seenOf(rich, cardsOf(rich, block))}
+	watch := &turnWatch{h: h, page: block, have: seenIn(rich, block)}
 	frame, err := watch.frame(ctx, poor)
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +282,7 @@ func TestFramesOfAMadeUpPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{"0.2000000000.0", "2000000000.2000000000.0", "0.0.2000000000", "1.5.2000000000"} {
+	for _, id := range []string{"0.2000000000.0.0.0", "2000000000.2000000000.0.0.0", "0.0.2000000000.0.0", "1.5.2000000000.0.0", "0.0.0.zik0zj.0"} {
 		have, ok := parseSeen(id)
 		if !ok {
 			t.Fatalf("%s is not read", id)
@@ -331,7 +299,7 @@ func TestFramesOfAMadeUpPosition(t *testing.T) {
 
 // An id that String did not write is a watcher that has nothing.
 func TestParseSeenTakesNothingOdd(t *testing.T) {
-	for _, id := range []string{"", "1", "1.2", "1.2.3.4", "-1.2.3", "3.2.1", "a.b.c", "99999999999999999999.1.1", "1.2.\n3", " 1.2.3"} {
+	for _, id := range []string{"", "1", "1.2.3", "1.2.3.4.5.6", "-1.2.3.4.5", "3.2.1.4.5", "a.b.c.d.e", "99999999999999999999.1.1.1.1", "1.1.1.1.zzzzzzzzzzzzz", "1.2.\n3.4.5", " 1.2.3.4.5"} {
 		if s, ok := parseSeen(id); ok {
 			t.Errorf("parseSeen(%q) = %v", id, s)
 		}

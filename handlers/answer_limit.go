@@ -46,17 +46,22 @@ func (b *buckets) take(who string, perMinute int, now time.Time) time.Duration {
 }
 
 // tooMany counts a question of the visitor's and returns how long to wait when
-// there were too many: an account counts wherever it is, everybody else by address.
+// there were too many.
 func (h *Handlers) tooMany(c echo.Context) time.Duration {
 	settings, err := config.Get[config.AnswerSettings](c.Request().Context(), h.Config, config.SiteName)
 	if err != nil || settings.PerMinute == 0 {
 		return 0
 	}
-	who := "account " + h.account(c).ID
+	return h.asked.take(h.visitor(c), settings.PerMinute, time.Now())
+}
+
+// visitor names whose doings are counted: an account wherever it is, everybody
+// else by address.
+func (h *Handlers) visitor(c echo.Context) string {
 	if h.account(c).IsAnonymous() {
-		who = "address " + network(c.RealIP())
+		return "address " + network(c.RealIP())
 	}
-	return h.asked.take(who, settings.PerMinute, time.Now())
+	return "account " + h.account(c).ID
 }
 
 // network is an address as far as one visitor is concerned: providers give homes

@@ -7,9 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/labstack/echo/v4"
+
 	"docent/components"
+	"docent/internal/account"
 	"docent/internal/answer"
 	"docent/internal/config"
+	"docent/internal/content"
 	"docent/internal/i18n"
 	"docent/internal/llm"
 	"docent/internal/markdown"
@@ -33,10 +37,13 @@ type answersBlock struct {
 	carded  map[string]bool // keys of sources that have a card from earlier turns
 
 	feedback bool // answers may be rated
+	share    bool // and shared by a link
 	followUp bool // visitors can ask on
 	limit    int  // characters of a question
 
 	answersPage string // the answers page in its language
+	viewMode    string // how entities are shown among the sources; empty: not at all
+	reader      account.Account
 }
 
 var domID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
@@ -44,12 +51,14 @@ var domID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
 // blockFrom is the Answer block that a request names: by its DOM id and the parts
 // that it leaves out. They come from the page, so that pages can stay in caches
 // and blocks be placed in any content; what an agent does not allow stays off.
-func (h *Handlers) blockFrom(ctx context.Context, id, without, lang, agent string) answersBlock {
+func (h *Handlers) blockFrom(c echo.Context, id, without, lang, agent string) answersBlock {
+	ctx := c.Request().Context()
 	if !domID.MatchString(id) {
 		id = config.SiteAnswerID
 	}
-	b := answersBlock{ID: id, Lang: lang, Agent: agent, limit: h.questionLimit(ctx, agent), answersPage: h.languagePrefix(lang) + answersURL}
-	b.feedback, b.followUp = h.Answers.TakesFeedback(ctx, agent), true
+	b := answersBlock{ID: id, Lang: lang, Agent: agent, limit: h.questionLimit(ctx, agent), answersPage: h.languagePrefix(lang) + answersURL,
+		viewMode: h.viewMode(ctx, agent), reader: h.account(c)}
+	b.feedback, b.share, b.followUp = h.Answers.TakesFeedback(ctx, agent), h.Answers.Shares(ctx, agent), true
 	var left []string
 	for part := range strings.SplitSeq(without, ",") {
 		switch part {
@@ -101,7 +110,7 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 	}
 	if st.IsRunning() {
 		p.StopURL = turnsURL + st.ID + "/stop"
-		query := url.Values{"as": {"html"}, "block": {block.ID}, "without": {block.Without}, "lang": {block.Lang}, "seen": {seenOf(st, cardsOf(st, block)).String()}}
+		query := url.Values{"as": {"html"}, "block": {block.ID}, "without": {block.Without}, "lang": {block.Lang}, "seen": {seenIn(st, block).String()}}
 		p.EventsURL = turnsURL + st.ID + "/events?" + query.Encode()
 		return p
 	}
@@ -117,6 +126,10 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 		f := feedbackProps(ctx, st)
 		p.Feedback = &f
 	}
+	if block.share {
+		p.Share = h.shareProps(ctx, st)
+	}
+	p.MarkdownURL = turnsURL + st.ID + "/markdown?lang=" + block.Lang
 	switch {
 	case st.Refused:
 		p.Message, p.Blocks = st.FinalText, nil
@@ -212,6 +225,21 @@ func (h *Handlers) sourceProps(s answer.Source) components.SourceProps {
 	return p
 }
 
+// cardProps are the cards of sources: each with its entity as the block shows it
+// and the reader may see it.
+func (h *Handlers) cardProps(ctx context.Context, sources []answer.Source, block answersBlock) []components.SourceProps {
+	var entities map[content.Ref]shownItem
+	if block.viewMode != "" && len(sources) > 0 {
+		entities = h.inViewMode(ctx, block.reader, block.viewMode, sources)
+	}
+	out := make([]components.SourceProps, len(sources))
+	for i, s := range sources {
+		out[i] = h.sourceProps(s)
+		out[i].Summary, out[i].Fields = excerpt(entities[s.Ref].summary, 240), entities[s.Ref].fields()
+	}
+	return out
+}
+
 // excerpt shortens text at a word, to at most limit characters, on one line.
 func excerpt(text string, limit int) string {
 	return shorten(strings.Join(strings.Fields(text), " "), limit)
@@ -255,9 +283,7 @@ func (h *Handlers) shown(ctx context.Context, states []answer.State, block answe
 	block.carded = map[string]bool{}
 	for _, st := range states {
 		c.turns = append(c.turns, h.turnProps(ctx, st, block))
-		for _, s := range newCards(st, len(c.cited)) {
-			c.cited = append(c.cited, h.sourceProps(s))
-		}
+		c.cited = append(c.cited, h.cardProps(ctx, newCards(st, len(c.cited)), block)...)
 		c.running = st.IsRunning()
 		if c.running {
 			c.waiting = waitingSources(h, st, block.carded)
@@ -279,7 +305,7 @@ func (h *Handlers) followUpProps(st answer.State, block answersBlock) components
 		return components.FollowUpProps{AnswerID: block.ID}
 	}
 	return components.FollowUpProps{AnswerID: block.ID, Action: questionURL, Agent: block.Agent, ConversationID: st.ConversationID, Lang: block.Lang, Limit: block.limit,
-		Without: block.Without}
+		Without: block.Without, Suggestions: st.Suggestions}
 }
 
 // contactURL is where a visitor finds a person to ask, "" if the site names none.

@@ -53,7 +53,8 @@ func (h *Handlers) ask(c echo.Context) error {
 	c.SetRequest(c.Request().WithContext(i18n.WithLanguage(c.Request().Context(), req.Lang)))
 	ctx, who := c.Request().Context(), h.account(c)
 
-	if placed, ok := h.placedAnswer(ctx, req.Block); ok && req.Agent == "" {
+	if req.Agent == "" {
+		placed, _ := h.answerBlock(ctx, who, req.Block, req.Lang)
 		req.Agent = placed.Agent
 	}
 	if wait := h.tooMany(c); wait > 0 {
@@ -82,7 +83,7 @@ func (h *Handlers) ask(c echo.Context) error {
 		if _, err := h.Answers.Wait(wait, st.ID, who); err != nil && wait.Err() == nil {
 			return err
 		}
-		return c.Redirect(http.StatusSeeOther, blockConversationURL(st.ConversationID, h.blockFrom(ctx, req.Block, req.Without, req.Lang, st.Agent)))
+		return c.Redirect(http.StatusSeeOther, blockConversationURL(st.ConversationID, h.blockFrom(c, req.Block, req.Without, req.Lang, st.Agent)))
 	default:
 		// An answer may take longer than a page: the server's write timeout is for pages.
 		if err := http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(answer.RunTimeout + writeTimeout)); err != nil {
@@ -142,7 +143,7 @@ func (h *Handlers) askedFragment(c echo.Context, req askRequest, st answer.State
 	if err != nil {
 		return err
 	}
-	block := h.blockFrom(ctx, req.Block, req.Without, req.Lang, conv.Agent)
+	block := h.blockFrom(c, req.Block, req.Without, req.Lang, conv.Agent)
 	block.carded = cardedBefore(states, st.ID)
 	parts := []templ.Component{components.Turn(h.turnProps(ctx, st, block))}
 	if st.Number == 1 {
@@ -223,7 +224,7 @@ func (h *Handlers) streamHTML(c echo.Context, turnID, last string) error {
 	if err != nil {
 		return err
 	}
-	block := h.blockFrom(ctx, c.QueryParam("block"), c.QueryParam("without"), lang, conv.Agent)
+	block := h.blockFrom(c, c.QueryParam("block"), c.QueryParam("without"), lang, conv.Agent)
 	block.carded = cardedBefore(all, turnID)
 	w := &turnWatch{h: h, page: block}
 	w.have, _ = parseSeen(last)
@@ -294,7 +295,7 @@ func (h *Handlers) conversation(c echo.Context) error {
 		}
 		return c.JSON(http.StatusOK, map[string]any{"conversation_id": conv.ID, "agent": conv.Agent, "turns": turns})
 	}
-	block := h.blockFrom(ctx, c.QueryParam("block"), c.QueryParam("without"), h.lang(c), conv.Agent)
+	block := h.blockFrom(c, c.QueryParam("block"), c.QueryParam("without"), h.lang(c), conv.Agent)
 	if isHTMX(c) {
 		return h.conversationFragment(c, states, block)
 	}

@@ -61,7 +61,7 @@ func (b *blockBuilder) build(uuid string, block config.Block) (props components.
 // block stands, it says so.
 func (b *blockBuilder) question(uuid string, q config.QuestionBlock) *components.QuestionProps {
 	limit := 0
-	if target, ok := b.h.placedAnswer(b.ctx, q.Target); ok {
+	if target, ok := b.h.answerBlock(b.ctx, b.who, q.Target, b.lang); ok {
 		agent, err := config.Get[config.Agent](b.ctx, b.h.Config, target.Agent)
 		if err != nil || !agent.Enabled {
 			return nil
@@ -142,6 +142,23 @@ func (h *Handlers) placedAnswer(ctx context.Context, id string) (config.AnswerBl
 	return *p.Value.Answer, true
 }
 
+// placements are the blocks that configuration places, in the order of the page.
+func (h *Handlers) placements(ctx context.Context) ([]config.Named[config.Placement], error) {
+	all, err := config.All[config.Placement](ctx, h.Config)
+	return inPageOrder(all), err
+}
+
+// inPageOrder sorts placed blocks by their regions, then by their weights.
+func inPageOrder(all []config.Named[config.Placement]) []config.Named[config.Placement] {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(x, y config.Named[config.Placement]) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(config.Regions(), x.Value.Region), slices.Index(config.Regions(), y.Value.Region)),
+			cmp.Compare(x.Value.Weight, y.Value.Weight))
+	})
+	return all
+}
+
 // A contentBlock stands among the fields of a page: below the named one, or above
 // all of them.
 type contentBlock struct {
@@ -153,16 +170,11 @@ type contentBlock struct {
 // regions and weights. path has no language in front; bundle is "" for pages
 // that no entity makes.
 func (b *blockBuilder) place(path, bundle string) (regions views.Blocks, among []contentBlock) {
-	all, err := config.All[config.Placement](b.ctx, b.h.Config)
+	all, err := b.h.placements(b.ctx)
 	if err != nil {
 		b.h.Log.Error("placed blocks", "error", err)
 		return regions, nil
 	}
-	slices.SortStableFunc(all, func(x, y config.Named[config.Placement]) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(config.Regions(), x.Value.Region), slices.Index(config.Regions(), y.Value.Region)),
-			cmp.Compare(x.Value.Weight, y.Value.Weight))
-	})
 	for _, p := range all {
 		if !p.Value.Visibility.Shows(path, bundle, b.lang, b.who) {
 			continue

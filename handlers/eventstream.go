@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -20,17 +19,16 @@ const (
 
 // An eventStream writes server-sent events, each with one write and one flush. A
 // comment goes out at once and whenever nothing else did for a while, so that
-// proxies keep the connection open.
+// proxies keep the connection open. Thousands of streams wait at a time: while it
+// is idle a stream holds no buffer and no goroutine of its own.
 type eventStream struct {
 	w  http.ResponseWriter
 	rc *http.ResponseController
 
-	mu   sync.Mutex
-	buf  bytes.Buffer
-	err  error
-	beat *time.Ticker
-	done chan struct{}
-	idle sync.WaitGroup
+	mu     sync.Mutex
+	err    error
+	closed bool
+	beat   *time.Timer
 }
 
 // newEventStream sends the header. From here on errors can only be events.
@@ -41,68 +39,74 @@ func newEventStream(c echo.Context) *eventStream {
 	h.Set("X-Accel-Buffering", "no")
 	h.Del("Content-Length")
 	c.Response().WriteHeader(http.StatusOK)
-	s := &eventStream{w: c.Response(), rc: http.NewResponseController(c.Response()), beat: time.NewTicker(heartbeatEvery), done: make(chan struct{})}
-	// Some proxies wait for a first kilobyte before they pass anything on.
-	s.comment(strings.Repeat(" ", 1024))
-	s.idle.Go(func() {
-		for {
-			select {
-			case <-s.beat.C:
-				s.comment("")
-			case <-s.done:
-				return
-			}
-		}
-	})
+	s := &eventStream{w: c.Response(), rc: http.NewResponseController(c.Response())}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.beat = time.AfterFunc(heartbeatEvery, s.heartbeat)
+	s.write([]byte(firstComment))
 	return s
 }
 
+// Some proxies wait for a first kilobyte before they pass anything on.
+var firstComment = ":" + strings.Repeat(" ", 1024) + "\n\n"
+
 // close ends the heartbeat. The handler calls it before it returns.
 func (s *eventStream) close() {
-	close(s.done)
-	s.beat.Stop()
-	s.idle.Wait()
-}
-
-func (s *eventStream) comment(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.buf.WriteString(":" + text + "\n\n")
-	s.flush()
+	s.closed = true
+	s.beat.Stop()
+}
+
+func (s *eventStream) heartbeat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.write([]byte(":\n\n"))
+	s.beat.Reset(heartbeatEvery)
+}
+
+// send writes one event. An empty id or name is left out.
+func (s *eventStream) send(id, name, data string) error {
+	b := buffers.Get().(*bytes.Buffer)
+	defer putBuffer(b)
+	b.Reset()
+	writeEvent(b, id, name, data)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.beat.Reset(heartbeatEvery)
+	return s.write(b.Bytes())
 }
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// send writes one event. An empty id or name is left out. Every line of data gets
-// its own field, so no text can end the event or begin another.
-func (s *eventStream) send(id, name, data string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// writeEvent puts every line of data into a field of its own, so that no text can
+// end the event or begin another.
+func writeEvent(b *bytes.Buffer, id, name, data string) {
 	if id != "" {
-		fmt.Fprintf(&s.buf, "id: %s\n", id)
+		b.WriteString("id: " + id + "\n")
 	}
 	if name != "" {
-		fmt.Fprintf(&s.buf, "event: %s\n", name)
+		b.WriteString("event: " + name + "\n")
 	}
 	for line := range strings.SplitSeq(newlines.Replace(data), "\n") {
-		s.buf.WriteString("data: ")
-		s.buf.WriteString(line)
-		s.buf.WriteByte('\n')
+		b.WriteString("data: ")
+		b.WriteString(line)
+		b.WriteByte('\n')
 	}
-	s.buf.WriteByte('\n')
-	s.beat.Reset(heartbeatEvery)
-	return s.flush()
+	b.WriteByte('\n')
 }
 
-func (s *eventStream) flush() error {
-	defer s.buf.Reset()
+func (s *eventStream) write(event []byte) error {
 	if s.err != nil {
 		return s.err
 	}
 	// The server's own write timeout would cut a long answer off; this one moves.
 	if err := s.rc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		s.err = err
-	} else if _, err := s.w.Write(s.buf.Bytes()); err != nil {
+	} else if _, err := s.w.Write(event); err != nil {
 		s.err = err
 	} else {
 		s.err = s.rc.Flush()

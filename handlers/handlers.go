@@ -37,6 +37,7 @@ type Deps struct {
 	BaseURL        *url.URL       // of the site as visitors see it; with https, cookies are for https only
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	ConfigWritable bool           // structure may be changed in the browser
+	Development    bool           // everybody may see the style guide
 }
 
 // Handlers answers the requests of a site.
@@ -44,6 +45,7 @@ type Handlers struct {
 	Deps
 	cookies *sessions.CookieStore
 	asked   buckets // questions by visitor
+	shared  buckets // links to answers made and ended, by visitor
 	https   bool
 }
 

@@ -32,24 +32,30 @@ func (h *Handlers) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		} else {
 			status = c.Response().Status
 		}
-		level := slog.LevelInfo
-		attrs := []slog.Attr{
-			slog.String("method", c.Request().Method), slog.String("path", loggedPath(c)), slog.Int("status", status),
-			slog.Int64("ms", time.Since(start).Milliseconds()), slog.String("request", hex.EncodeToString(id)),
-		}
-		if a := h.account(c); !a.IsAnonymous() {
-			attrs = append(attrs, slog.String("account", a.ID))
-		}
-		if err != nil && status >= http.StatusInternalServerError {
-			level = slog.LevelError
-			attrs = append(attrs, slog.String("error", err.Error()))
-			if p, ok := err.(*panicError); ok {
-				attrs = append(attrs, slog.String("stack", p.stack))
-			}
-		}
-		h.Log.LogAttrs(context.WithoutCancel(c.Request().Context()), level, "request", attrs...)
+		h.logRequest(c, start, hex.EncodeToString(id), status, err)
 		return nil
 	}
+}
+
+// logRequest is apart from observe for the sake of streams, whose thousands of
+// goroutines would all keep room for it on their stacks.
+func (h *Handlers) logRequest(c echo.Context, start time.Time, id string, status int, err error) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("method", c.Request().Method), slog.String("path", loggedPath(c)), slog.Int("status", status),
+		slog.Int64("ms", time.Since(start).Milliseconds()), slog.String("request", id),
+	}
+	if a := h.account(c); !a.IsAnonymous() {
+		attrs = append(attrs, slog.String("account", a.ID))
+	}
+	if err != nil && status >= http.StatusInternalServerError {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("error", err.Error()))
+		if p, ok := err.(*panicError); ok {
+			attrs = append(attrs, slog.String("stack", p.stack))
+		}
+	}
+	h.Log.LogAttrs(context.WithoutCancel(c.Request().Context()), level, "request", attrs...)
 }
 
 // loggedPath is the address without its query, and without the values in it: some

@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"net/url"
+	"slices"
 	"time"
 
 	"docent/components"
@@ -24,6 +25,9 @@ type shownItem struct {
 	text    []components.ShownField
 	topics  []components.ShownField
 }
+
+// fields are those that stand beside and in the text.
+func (s shownItem) fields() []components.ShownField { return slices.Concat(s.facts, s.text) }
 
 // shownFields sorts the fields of a display: the summary stands below the title;
 // of those with their label beside them, terms stand below the text and the others

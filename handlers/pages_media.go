@@ -4,9 +4,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"docent/components"
+	"docent/internal/config"
 	"docent/internal/content"
 	"docent/internal/i18n"
-	"docent/internal/markdown"
 	"docent/views"
 )
 
@@ -27,7 +27,10 @@ func (h *Handlers) mediaPage(c echo.Context, it content.Item, fallback string) e
 		return err
 	}
 	if text.Body != "" {
-		html, _ := markdown.Page(text.Body)
+		html, _, err := h.Content.RenderText(ctx, config.FormatMarkdown, it.Lang, text.Body)
+		if err != nil {
+			return err
+		}
 		p.Fields = append(p.Fields, components.ShownField{
 			Name: "document-text", Label: i18n.T(ctx, "media.document_text"), Above: true, Values: []components.ShownValue{{HTML: html}},
 		})

@@ -19,6 +19,12 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // largestKept bounds the buffers that wait for their next use, in bytes.
 const largestKept = 1 << 20
 
+func putBuffer(b *bytes.Buffer) {
+	if b.Cap() <= largestKept {
+		buffers.Put(b)
+	}
+}
+
 // render writes a page. It is rendered whole first, so an error in it is a clean
 // error page.
 //
@@ -116,11 +122,7 @@ func acceptsGzip(headers []string) bool {
 func rendered(c echo.Context, page templ.Component, write func(body []byte) error) error {
 	b := buffers.Get().(*bytes.Buffer)
 	b.Reset()
-	defer func() {
-		if b.Cap() <= largestKept {
-			buffers.Put(b)
-		}
-	}()
+	defer putBuffer(b)
 	if err := page.Render(c.Request().Context(), b); err != nil {
 		return fmt.Errorf("render %s: %w", c.Path(), err)
 	}

@@ -36,6 +36,10 @@ func (h *Handlers) routes(e *echo.Echo) {
 	answers.POST("/conversations/:id/delete", h.deleteConversation, limitBody(formLimit), h.guardPublic)
 	answers.GET("/turns/:id/events", h.turnEvents)
 	answers.POST("/turns/:id/stop", h.stopTurn, limitBody(formLimit), h.guardPublic)
+	answers.POST("/turns/:id/share", h.shareTurn, limitBody(formLimit), h.guardPublic)
+	answers.POST("/turns/:id/unshare", h.unshareTurn, limitBody(formLimit), h.guardPublic)
+	answers.GET("/turns/:id/markdown", h.turnMarkdown)
+	answers.GET("/shared/:token", h.sharedAnswer)
 
 	site.GET("/files/*", h.file)
 	site.GET("/files/styles/:style/:file/:version", h.derivative)
@@ -43,6 +47,7 @@ func (h *Handlers) routes(e *echo.Echo) {
 	site.GET("/sitemap.xml", h.sitemap)
 	site.GET("/sitemap/:file", h.sitemapPart)
 	site.GET("/language/:lang", h.chooseLanguage)
+	site.GET(styleguideURL, h.styleguide)
 	site.GET("/*", h.page) // also /answers, /search and feeds, in every language
 
 	user := site.under("/user", noStore)
@@ -220,6 +225,18 @@ func (h *Handlers) structureRoutes(admin section) {
 		shapes.GET("/:name/displays/:mode", h.display)
 		shapes.POST("/:name/displays/:mode", h.saveDisplay, structureForm...)
 	}
+	blocks := structure.under("/blocks")
+	blocks.GET("", h.blockLayout)
+	blocks.POST("/move", h.moveBlock, form...)
+	blocks.GET("/add", h.addBlock)
+	blocks.GET("/add/:block", h.newBlock)
+	blocks.POST("/add/:block", h.createBlock, form...)
+	blocks.POST("/add/:block/preview", h.previewBlock, form...)
+	blocks.GET("/:name", h.editBlock)
+	blocks.POST("/:name", h.saveBlock, form...)
+	blocks.POST("/:name/preview", h.previewBlock, form...)
+	blocks.GET("/:name/delete", h.confirmDeleteBlock)
+	blocks.POST("/:name/delete", h.deleteBlock, form...)
 	structure.GET("/formats", h.formats)
 	structure.GET("/formats/new", h.newFormat)
 	structure.POST("/formats/new", h.createFormat, structureForm...)

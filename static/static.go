@@ -26,14 +26,21 @@ const Prefix = "/static/"
 //go:embed css js img vendor
 var files embed.FS
 
-// bundles lists the style sheets that are put together from one file a subject,
-// in the order of the cascade.
+// bundles lists the style sheets and scripts that are put together from one file a
+// subject: style sheets in the order of the cascade, scripts in that of their
+// declarations.
 var bundles = map[string][]string{
 	"css/docent.css": {
 		"css/fonts.css", "css/tokens.css", "css/base.css", "css/layout.css", "css/controls.css",
-		"css/prose.css", "css/public.css", "css/question.css", "css/answer.css", "css/sources.css", "css/states.css",
+		"css/prose.css", "css/code.css", "css/public.css", "css/question.css", "css/answer.css", "css/sources.css", "css/recent.css", "css/states.css",
 	},
-	"css/admin.css": {"css/admin.css", "css/media.css", "css/structure.css", "css/editing.css", "css/answers-admin.css"},
+	"css/styleguide.css": {"css/styleguide.css"},
+	"css/admin.css":      {"css/admin.css", "css/media.css", "css/structure.css", "css/editing.css", "css/answers-admin.css", "css/blocks-admin.css"},
+	"js/docent.js": {
+		"js/docent/base.js", "js/docent/asking.js", "js/docent/slots.js", "js/docent/streams.js", "js/docent/growing.js", "js/docent/sources.js",
+		"js/docent/citations.js", "js/docent/copying.js", "js/docent/conversations.js", "js/docent/recent.js",
+		"js/docent/keys.js", "js/docent/start.js",
+	},
 }
 
 // types maps the extensions that are served to their media types. Files with any
@@ -131,12 +138,19 @@ func acceptsGzip(headers []string) bool {
 	return false
 }
 
-// build reads every file that can be served. Fonts and images come first because
-// style sheets name them and must carry their hashed addresses.
+// build reads every file that can be served, but for parts of bundles. Fonts and
+// images come first because style sheets name them and must carry their hashed
+// addresses.
 func build(fsys fs.FS, bundles map[string][]string) (*catalogue, error) {
 	c := &catalogue{byName: map[string]*asset{}, byPath: map[string]*asset{}}
+	isPart := map[string]bool{}
+	for _, parts := range bundles {
+		for _, part := range parts {
+			isPart[part] = true
+		}
+	}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) == ".css" || types[path.Ext(name)] == "" {
+		if err != nil || d.IsDir() || path.Ext(name) == ".css" || types[path.Ext(name)] == "" || isPart[name] {
 			return err
 		}
 		content, err := fs.ReadFile(fsys, name)
@@ -149,24 +163,31 @@ func build(fsys fs.FS, bundles map[string][]string) (*catalogue, error) {
 		return nil, fmt.Errorf("static: read files: %w", err)
 	}
 	for name, parts := range bundles {
-		var sheet bytes.Buffer
+		var bundle bytes.Buffer
 		for _, part := range parts {
 			content, err := fs.ReadFile(fsys, part)
 			if err != nil {
 				return nil, fmt.Errorf("static: bundle %s: %w", name, err)
 			}
-			sheet.Write(content)
-			sheet.WriteByte('\n')
+			bundle.Write(content)
+			bundle.WriteByte('\n')
 		}
-		rewritten, err := c.rewriteURLs(name, sheet.Bytes())
-		if err != nil {
+		content := bundle.Bytes()
+		if path.Ext(name) == ".js" {
+			content = oneFunction(content)
+		} else if content, err = c.rewriteURLs(name, content); err != nil {
 			return nil, err
 		}
-		if err := c.add(name, rewritten); err != nil {
+		if err := c.add(name, content); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
+}
+
+// oneFunction wraps a script, so that what it declares stays its own.
+func oneFunction(script []byte) []byte {
+	return slices.Concat([]byte("(() => {\n\"use strict\";\n"), script, []byte("})();\n"))
 }
 
 // cssURL matches a quoted reference in a style sheet.

@@ -1,4 +1,5 @@
-// Copies the third-party browser files that Docent serves into static/vendor.
+// Copies the third-party browser files that Docent serves into static/vendor, and
+// those that only its tests use to where the tests are.
 //
 //   node static/vendor.mjs
 //
@@ -64,24 +65,41 @@ const packages = [
   },
 ];
 
+// Never served, nor part of the program.
+const forTests = [
+  {
+    name: "axe-core",
+    version: "4.14.1",
+    into: "../cmd/docent/testdata/axe",
+    files: ["axe.min.js"],
+  },
+];
+
 const work = mkdtempSync(join(tmpdir(), "docent-vendor-"));
 try {
   writeFileSync(join(work, "package.json"), "{}");
   execFileSync(
     "npm",
-    ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages.map((p) => `${p.name}@${p.version}`)],
+    ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...[...packages, ...forTests].map((p) => `${p.name}@${p.version}`)],
     { cwd: work, stdio: "inherit" },
   );
 
-  const rows = [];
-  rmSync(join(here, "vendor"), { recursive: true, force: true });
-  for (const p of packages) {
+  // Returns the name of the copy of the licence.
+  const copyPackage = (p, to) => {
     const from = join(work, "node_modules", p.name);
-    const to = join(here, "vendor", p.into);
     mkdirSync(to, { recursive: true });
     for (const file of p.files) copyFileSync(join(from, file), join(to, basename(file)));
     const licence = `LICENSE-${p.name.replace(/^@/, "").replace("/", "-")}.txt`;
     copyFileSync(join(from, "LICENSE"), join(to, licence));
+    return licence;
+  };
+
+  const rows = [];
+  rmSync(join(here, "vendor"), { recursive: true, force: true });
+  for (const p of forTests) copyPackage(p, join(here, p.into));
+  for (const p of packages) {
+    const licence = copyPackage(p, join(here, "vendor", p.into));
+    const from = join(work, "node_modules", p.name);
     const { license } = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
     rows.push(`| [${p.name}](https://www.npmjs.com/package/${p.name}) | ${p.version} | ${license} | [text](vendor/${p.into}/${licence}) |`);
   }

@@ -50,7 +50,7 @@ func site(lang, text string) Site {
 
 func turns(text string) []components.TurnProps {
 	return []components.TurnProps{
-		{DOMID: "turn-1", AnswerID: answerID, Question: text, State: components.TurnDone, CitedCount: 1, Blocks: []string{`<p id="turn-1-b0">x</p>`}, Feedback: &components.FeedbackProps{ID: "turn-1-fb", Action: "/f", Rating: "down", Reasons: []components.Option{{Value: "0", Label: text}}}},
+		{DOMID: "turn-1", AnswerID: answerID, Question: text, State: components.TurnDone, CitedCount: 1, Blocks: []string{`<p id="turn-1-b0">x</p>`}, MarkdownURL: "/m", Share: &components.ShareProps{ID: "turn-1-share", Action: "/s", URL: "https://example.org/" + text, Until: text}, Feedback: &components.FeedbackProps{ID: "turn-1-fb", Action: "/f", Rating: "down", Reasons: []components.Option{{Value: "0", Label: text}}}},
 		{DOMID: "turn-2", AnswerID: answerID, Question: text, State: components.TurnWriting, EventsURL: "/e", StopURL: "/s"},
 	}
 }
@@ -102,11 +102,14 @@ func pages(lang, text string) map[string]templ.Component {
 				{Sources: &components.SourceListProps{ID: "list", AnswerID: answerID, Cited: []components.SourceProps{source}, Waiting: []components.SourceProps{{Key: "w", Title: text}}}},
 			},
 		}),
-		"missing conversation": ConversationMissing(ConversationMissingPage{Site: s, SearchURL: "/search"}),
-		"login":                Login(LoginPage{Site: lone, Action: "/login", Name: text, Destination: text, Error: text}),
-		"locked":               Login(LoginPage{Site: lone, Action: "/login", Error: text, Locked: true}),
-		"link":                 SignInLink(SignInLinkPage{Site: lone, Action: "/link", Token: text, Name: text}),
-		"bad link":             SignInLink(SignInLinkPage{Site: lone, Invalid: true}),
+		"shared answer": Shared(SharedPage{Site: s, Question: text, Lang: "ar", Blocks: []string{`<p id="s-b0">x</p>`}, Day: text, Agent: text, AskURL: "/answers",
+			Sources: components.SourceListProps{ID: "shared-sources", Cited: []components.SourceProps{{Number: 1, Key: "k", Title: text, URL: "/p", Where: text, Passage: text, Anchor: true}}}}),
+		"missing shared answer": SharedMissing(SharedMissingPage{Site: s, Title: text, Text: text, AskURL: "/answers", LoginURL: "/user/login"}),
+		"missing conversation":  ConversationMissing(ConversationMissingPage{Site: s, SearchURL: "/search"}),
+		"login":                 Login(LoginPage{Site: lone, Action: "/login", Name: text, Destination: text, Error: text}),
+		"locked":                Login(LoginPage{Site: lone, Action: "/login", Error: text, Locked: true}),
+		"link":                  SignInLink(SignInLinkPage{Site: lone, Action: "/link", Token: text, Name: text}),
+		"bad link":              SignInLink(SignInLinkPage{Site: lone, Invalid: true}),
 		"dashboard": Dashboard(DashboardPage{
 			Admin: admin, Counts: []Count{{Label: "Pages", Value: 3, URL: "/admin/content"}}, Model: text, ModelOffline: true, IndexChunks: 7, IndexChanged: at,
 		}),

@@ -149,6 +149,10 @@ func TestOpenAPIDescribesTheResponses(t *testing.T) {
 		{"/ai-answers/feedback", "", `{"conversation_id":"nope","turn":1,"rating":"up"}`, 404},
 		{"/ai-answers/feedback", "", `{"conversation_id":"` + id + `","turn":1,"rating":"up","comment":"` + strings.Repeat("x", 1001) + `"}`, 400},
 		{"/ai-answers/turns/" + turn + "/stop", "/ai-answers/turns/{id}/stop", `{}`, 204},
+		{"/ai-answers/turns/" + turn + "/share", "/ai-answers/turns/{id}/share", `{}`, 200},
+		{"/ai-answers/turns/0123/share", "/ai-answers/turns/{id}/share", `{}`, 404},
+		{"/ai-answers/turns/" + turn + "/unshare", "/ai-answers/turns/{id}/unshare", `{}`, 204},
+		{"/ai-answers/turns/" + turn + "/unshare", "/ai-answers/turns/{id}/unshare", `{}`, 204},
 		{"/ai-answers/conversations/" + id + "/delete", "/ai-answers/conversations/{id}/delete", `{}`, 204},
 		{"/ai-answers/conversations/" + id + "/delete", "/ai-answers/conversations/{id}/delete", `{}`, 404},
 	} {
@@ -320,12 +324,22 @@ func TestAgentsForm(t *testing.T) {
 		t.Errorf("a number in words: %d", res.StatusCode)
 	}
 	form.Set("rounds", "3")
+	form.Set("share_days", "")
+	if res, body = post(agents+"/new", form); res.StatusCode != 422 || parse(t, body).Find("#agent-share_days-error").Length() != 1 {
+		t.Errorf("shared for no time at all: %d", res.StatusCode)
+	}
+	form.Set("share_days", "7")
+	form.Set("suggest", "model")
 	if res, body = post(agents+"/new", form); res.StatusCode != 303 {
 		t.Fatalf("%d %s", res.StatusCode, body)
 	}
 	address := strings.TrimSuffix(res.Header.Get("Location"), "?done=added")
 	if address != agents+"/visits_tickets" {
 		t.Errorf("the new agent is at %s", address)
+	}
+	_, body = s.get(admin, address)
+	if saved := formOf(t, body); saved.Get("share") != "yes" || saved.Get("share_days") != "7" || saved.Get("suggest") != "model" {
+		t.Errorf("saved: %v", saved)
 	}
 	// It is closed, and says why to those who can open it.
 	_, body = s.get(admin, agents)

@@ -17,6 +17,7 @@ import (
 	"docent/internal/i18n"
 	"docent/internal/job"
 	"docent/internal/llm"
+	"docent/internal/markdown"
 	"docent/internal/media"
 	"docent/internal/search"
 )
@@ -103,6 +104,7 @@ func open(ctx context.Context, env environment) (_ *app, err error) {
 		UploadLimit:      a.uploadLimit,
 		Documents:        documents,
 		DateText:         a.dateText,
+		Labels:           markdownLabels,
 		PageLabel: func(lang string, n int) string {
 			ctx := i18n.WithLanguage(context.Background(), lang)
 			return i18n.T(ctx, "media.page", n)
@@ -167,15 +169,33 @@ func (a *app) modelsNamed() func(name string) (llm.Generator, error) {
 	}
 }
 
+// markdownLabels are the words of a language that Markdown's HTML needs.
+func markdownLabels(lang string) markdown.Labels {
+	ctx := i18n.WithLanguage(context.Background(), lang)
+	return markdown.Labels{Table: i18n.T(ctx, "answer.table"), Copy: i18n.T(ctx, "action.copy"), Code: func(language string) string {
+		if language == "" {
+			return i18n.T(ctx, "answer.code")
+		}
+		return i18n.T(ctx, "answer.code_in", language)
+	}}
+}
+
 // newAnswers starts the service that answers questions.
 func (a *app) newAnswers(ctx context.Context) (*answer.Service, error) {
 	in := func(lang string) context.Context { return i18n.WithLanguage(context.Background(), lang) }
 	o := answer.Options{
 		DB: a.db, Config: a.config, Content: a.content, Search: a.search, Model: a.model, SiteURL: a.settings.base, Log: a.log,
 		Texts: answer.Texts{
-			NoAnswer:   func(lang string) string { ctx := in(lang); return i18n.T(ctx, "answer.none") },
-			TableLabel: func(lang string) string { ctx := in(lang); return i18n.T(ctx, "answer.table") },
-			CiteLabel:  func(lang string, n int) string { ctx := in(lang); return i18n.T(ctx, "sources.cite", n) },
+			NoAnswer:  func(lang string) string { ctx := in(lang); return i18n.T(ctx, "answer.none") },
+			Labels:    markdownLabels,
+			CiteLabel: func(lang string, n int) string { ctx := in(lang); return i18n.T(ctx, "sources.cite", n) },
+			AboutHeading: func(lang, page, heading string) string {
+				ctx := in(lang)
+				if page == "" {
+					return i18n.T(ctx, "suggest.heading", heading)
+				}
+				return i18n.T(ctx, "suggest.heading_of", page, heading)
+			},
 		},
 	}
 	if a.settings.modelURL != "" {

@@ -97,6 +97,24 @@ func until(t *testing.T, ctx context.Context, js string) {
 	}
 }
 
+// The first Question block of a page.
+const (
+	questionField  = "form[data-docent-question] input[name=question]"
+	questionButton = "form[data-docent-question] button[type=submit]"
+)
+
+// put types a question and sends it.
+func put(t *testing.T, ctx context.Context, question string) {
+	t.Helper()
+	do(t, ctx, chromedp.SendKeys(questionField, question), chromedp.Click(questionButton))
+}
+
+// ready waits until the page's scripts run.
+func ready(t *testing.T, ctx context.Context) {
+	t.Helper()
+	until(t, ctx, "window.htmx && document.readyState === 'complete' && document.documentElement.classList.contains('js')")
+}
+
 // shot keeps a picture of the page in the folder that DOCENT_SHOTS names.
 func shot(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
@@ -135,9 +153,9 @@ func TestBrowserJourney(t *testing.T) {
 	}
 
 	do(t, ctx, chromedp.Navigate(s.url+"/visit/"))
-	until(t, ctx, "window.htmx && document.documentElement.classList.contains('js')")
-	do(t, ctx, chromedp.SendKeys("#site-question-text", "When is the garden open in winter?"), chromedp.Click("#site-question button[type=submit]"))
-	until(t, ctx, "location.pathname.startsWith('/ai-answers/conversations/')")
+	ready(t, ctx)
+	put(t, ctx, "When is the garden open in winter?")
+	until(t, ctx, "location.pathname === '/answers' && location.hash === ''")
 	until(t, ctx, "document.querySelector('[data-docent-state=searching],[data-docent-state=reading]')")
 	if n := script[int](t, ctx, "document.querySelectorAll('[data-docent-turn]').length"); n != 1 {
 		t.Fatalf("%d turns, want 1", n)
@@ -161,7 +179,7 @@ func TestBrowserJourney(t *testing.T) {
 	next(3)
 	until(t, ctx, "document.querySelector('[data-docent-state=done]')")
 	until(t, ctx, "document.querySelector('.d-turn__body').getAttribute('aria-busy') === 'false'")
-	if got := script[string](t, ctx, "[...document.querySelectorAll('.d-sources__cited > li')].map(li => li.id).join()"); got != "source-1,source-2" {
+	if got := script[string](t, ctx, "[...document.querySelectorAll('.d-sources__cited > li')].map(li => li.dataset.docentSource).join()"); got != "1,2" {
 		t.Errorf("cards %q, want two in order of citation", got)
 	}
 	if n := script[int](t, ctx, "document.querySelectorAll('[data-docent-waiting] > li, [data-docent-stream]').length"); n != 0 {
@@ -170,7 +188,7 @@ func TestBrowserJourney(t *testing.T) {
 	shot(t, ctx, "done")
 
 	do(t, ctx, chromedp.Click(".d-turn__body .d-cite a[href='#source-2']"))
-	until(t, ctx, "document.querySelector('#source-2').classList.contains('d-source--followed') && document.querySelector('#source-2 details')?.open && document.activeElement.id === 'source-2'")
+	until(t, ctx, "document.activeElement.dataset.docentSource === '2' && document.activeElement.matches('.d-source--followed[aria-current=true]') && document.activeElement.querySelector('details').open")
 	shot(t, ctx, "followed")
 
 	do(t, ctx, chromedp.SendKeys(".d-follow input[name=question]", "And for a family?"), chromedp.Click(".d-follow form[data-docent-follow] button[type=submit]"))
@@ -205,8 +223,8 @@ func TestBrowserStop(t *testing.T) {
 	s := serveSite(t, map[string]string{"DOCENT_MODEL_URL": model.URL, "DOCENT_MODEL": "fake"})
 	ctx := browser(t, 390, 844)
 	do(t, ctx, chromedp.Navigate(s.url+"/answers"))
-	until(t, ctx, "window.htmx && document.documentElement.classList.contains('js')")
-	do(t, ctx, chromedp.SendKeys("#site-question-text", "When is the garden open?"), chromedp.Click("#site-question button[type=submit]"))
+	ready(t, ctx)
+	put(t, ctx, "When is the garden open?")
 	for range 2 {
 		gate <- struct{}{}
 	}
@@ -217,7 +235,7 @@ func TestBrowserStop(t *testing.T) {
 	if !script[bool](t, ctx, "document.querySelector('.d-turn__body').innerText.includes('Half an answer') && !document.body.innerText.includes('Never seen')") {
 		t.Error("the text so far is not kept")
 	}
-	do(t, ctx, chromedp.SendKeys("#site-question-text", "And the café?"), chromedp.Click("#site-question button[type=submit]"))
+	put(t, ctx, "And the café?")
 	until(t, ctx, "document.querySelector('[data-docent-state=done]') && document.querySelectorAll('[data-docent-turn]').length == 1")
 }
 
@@ -229,8 +247,8 @@ func TestBrowserWithoutScripts(t *testing.T) {
 	if _, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
-	do(t, ctx, chromedp.Navigate(s.url+"/visit/"), chromedp.SendKeys("#site-question-text", "When is the garden open in winter?"),
-		chromedp.Click("#site-question button[type=submit]"), chromedp.WaitVisible(".d-turn__body .d-cite"))
+	do(t, ctx, chromedp.Navigate(s.url+"/visit/"), chromedp.SendKeys(questionField, "When is the garden open in winter?"),
+		chromedp.Click(questionButton), chromedp.WaitVisible(".d-turn__body .d-cite"))
 	shot(t, ctx, "answer")
 	do(t, ctx, chromedp.SendKeys(".d-follow input[name=question]", "How much is a family ticket?"),
 		chromedp.Click(".d-follow form[data-docent-follow] button[type=submit]"), chromedp.WaitVisible(".d-turn:nth-of-type(2) .d-turn__body"))

@@ -61,7 +61,7 @@ func serve(ctx context.Context, env environment, flags *flag.FlagSet, args []str
 	}
 	h, err := handlers.New(ctx, handlers.Deps{
 		DB: a.db, Config: a.config, Accounts: a.accounts, Content: a.content, Editing: editing.New(a.db), Search: a.search, Answers: answers, Jobs: a.queue, Log: a.log,
-		BaseURL: a.settings.base, TrustedProxies: a.settings.proxies, ConfigWritable: a.settings.configWritable,
+		BaseURL: a.settings.base, TrustedProxies: a.settings.proxies, ConfigWritable: a.settings.configWritable, Development: a.settings.dev,
 	})
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type settings struct {
 	configWritable bool
 	trustedProxies string
 	crawlPrivate   bool
+	dev            bool
 	rerankURL      string
 	rerankModel    string
 	rerankKey      string
@@ -68,11 +69,12 @@ func settingsFrom(getenv func(string) string) (*settings, error) {
 		langfuseSecret: getenv("LANGFUSE_SECRET_KEY"),
 		getenv:         getenv,
 	}
-	var err1, err2, err3 error
+	var err1, err2, err3, err4 error
 	s.demo, err1 = onOff("DOCENT_DEMO", or("DOCENT_DEMO", "on"))
 	s.configWritable, err2 = onOff("DOCENT_CONFIG_WRITABLE", or("DOCENT_CONFIG_WRITABLE", "off"))
 	s.crawlPrivate, err3 = onOff("DOCENT_CRAWL_PRIVATE", or("DOCENT_CRAWL_PRIVATE", "off"))
-	return s, errors.Join(err1, err2, err3)
+	s.dev, err4 = onOff("DOCENT_DEV", or("DOCENT_DEV", "off"))
+	return s, errors.Join(err1, err2, err3, err4)
 }
 
 func onOff(name, value string) (bool, error) {
@@ -181,7 +183,7 @@ func (s *settings) LogValue() slog.Value {
 		slog.String("model_key", redacted(s.modelKey)), slog.String("rerank_url", redacted(s.rerankURL)),
 		slog.String("rerank_key", redacted(s.rerankKey)), slog.String("langfuse", redacted(s.langfuseURL)), slog.String("theme", s.theme),
 		slog.Bool("config_writable", s.configWritable), slog.String("trusted_proxies", s.trustedProxies),
-		slog.Bool("crawl_private", s.crawlPrivate))
+		slog.Bool("crawl_private", s.crawlPrivate), slog.Bool("dev", s.dev))
 }
 
 // place is where an address leads, without what proves a right to go there.

@@ -53,7 +53,7 @@ func ShippedTypes() []Named[ContentType] {
 		{Field: place.Name, Label: LabelInline, Formatter: "text"},
 	}
 	return []Named[ContentType]{
-		{"page", textType("Page", "A page that stays: visiting hours, how to join.", nil, nil, nil)},
+		{"page", pageType()},
 		{"article", textType("Article", "News and reports, with a date.", []Field{author, image}, []ViewItem{shown}, []ViewItem{thumbnail})},
 		{"event", textType("Event", "Something that happens at a time and a place.", []Field{when, place, image}, append(facts, shown), append(facts, thumbnail))},
 		{"faq", textType("FAQ", "Questions with their answers: each question is a heading of the text.", nil, nil, nil)},
@@ -93,6 +93,23 @@ func ShippedTypes() []Named[ContentType] {
 			},
 		}},
 	}
+}
+
+// pageType is of pages that stay, the only ones that hold blocks among their text.
+func pageType() ContentType {
+	t := textType("Page", "A page that stays: visiting hours, how to join.", nil, nil, nil)
+	parts := Field{
+		Name: "parts", Label: "Parts of the page", Labels: map[string]string{"es": "Partes de la página", "ar": "أجزاء الصفحة"}, Type: FieldComponents, Translatable: true,
+		Help:     "More text, with blocks to ask in and answers among it.",
+		Settings: FieldSettings{Formats: []string{FormatMarkdown, FormatRestrictedHTML, FormatFullHTML, FormatPlain}},
+	}
+	const above = "body"
+	t.Fields = slices.Insert(t.Fields, 1+slices.IndexFunc(t.Fields, func(f Field) bool { return f.Name == above }), parts)
+	t.Form = slices.Insert(t.Form, 1+slices.IndexFunc(t.Form, func(i FormItem) bool { return i.Field == above }), FormItem{Field: parts.Name, Widget: Widgets(parts.Type)[0]})
+	full := t.Views[ViewFull]
+	t.Views[ViewFull] = slices.Insert(full, 1+slices.IndexFunc(full, func(i ViewItem) bool { return i.Field == above }),
+		ViewItem{Field: parts.Name, Label: LabelHidden, Formatter: Formatters(parts.Type)[0]})
+	return t
 }
 
 // externalType is of copies of pages elsewhere, made for answering from them.

@@ -153,7 +153,9 @@ func (l *lookup) diff(f config.Field, lang string, before, after any) FieldDiff 
 			return d
 		}
 	case config.FieldComponents:
-		return textDiff(f.Name, label, componentsText(before), componentsText(after))
+		d := textDiff(f.Name, label, componentsText(before), componentsText(after))
+		d.Changed = d.Changed || !reflect.DeepEqual(before, after) // a block may have other settings
+		return d
 	}
 	d := FieldDiff{Name: f.Name, Label: label, Kind: DiffValues, Changed: !reflect.DeepEqual(before, after)}
 	view := config.ViewItem{Field: f.Name, Formatter: config.Formatters(f.Type)[0]}

@@ -2,7 +2,12 @@ package content
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -33,7 +38,7 @@ func (v *values) components(f config.Field, value any) (any, error) {
 			}
 			x, err = v.textPart(f, m)
 		case "block":
-			x, err = blockPart(m)
+			x, err = blockPart(m, v.before[f.Name])
 		default:
 			err = fmt.Errorf("is neither a text nor a block")
 		}
@@ -60,7 +65,9 @@ func (v *values) textPart(f config.Field, m map[string]any) (map[string]any, err
 	return map[string]any{"type": "text", "value": s, "format": format}, err
 }
 
-func blockPart(m map[string]any) (map[string]any, error) {
+// blockPart checks a block among the components of a field. One that stood there
+// before may stay as it is, whatever this program thinks of it by now.
+func blockPart(m map[string]any, before any) (map[string]any, error) {
 	if err := onlyKeys(m, "type", "block", "uuid", "settings"); err != nil {
 		return nil, err
 	}
@@ -77,15 +84,36 @@ func blockPart(m map[string]any) (map[string]any, error) {
 		return nil, fmt.Errorf("has a block whose id is no UUID")
 	}
 	x := map[string]any{"type": "block", "block": name, "uuid": u.String()}
-	switch settings := m["settings"].(type) {
-	case nil:
-	case map[string]any:
-		if b, err := json.Marshal(settings); err != nil || len(b) > settingsLimit {
-			return nil, fmt.Errorf("has a block with settings that are too large")
-		}
-		x["settings"] = settings
-	default:
+	settings, ok := m["settings"].(map[string]any)
+	if !ok && m["settings"] != nil {
 		return nil, fmt.Errorf("has a block with settings that are none")
 	}
+	if b, err := json.Marshal(settings); err != nil || len(b) > settingsLimit {
+		return nil, fmt.Errorf("has a block with settings that are too large")
+	}
+	if settings != nil {
+		x["settings"] = settings
+	}
+	if was, _ := before.([]any); slices.ContainsFunc(was, func(part any) bool { return reflect.DeepEqual(part, any(x)) }) {
+		return x, nil
+	}
+	block, err := config.ParseBlock(name, settings)
+	if err != nil {
+		return nil, fmt.Errorf("has a block that cannot be: %s", blockRefusal(err))
+	}
+	x["settings"] = block.Settings()
 	return x, nil
+}
+
+// blockRefusal says what is wrong with a block's settings.
+func blockRefusal(err error) string {
+	invalid, ok := errors.AsType[*config.InvalidError](err)
+	if !ok {
+		return err.Error()
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(invalid.Fields)) {
+		all = append(all, name+" "+invalid.Fields[name])
+	}
+	return strings.Join(all, ", ")
 }

@@ -71,6 +71,9 @@ func targetsOf(t config.FieldType, value any) []string {
 			return pathTargets(address)
 		}
 	case config.FieldLongText, config.FieldComponents:
+		if name, id := blockOf(value); name != "" {
+			return []string{blockTarget(name, id)}
+		}
 		text, _ := longText(value)
 		var out []string
 		for _, m := range localLink.FindAllStringSubmatch(text, -1) {

@@ -198,6 +198,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (!event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
+    if (event.target.matches("select")) return; // the keys open it
     const row = form && rowOf(event.target);
     if (!row?.querySelector("[data-docent-drag]")) return;
     event.preventDefault();

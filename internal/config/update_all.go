@@ -1,0 +1,59 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"docent/db"
+)
+
+// UpdateAll changes several objects of a kind together, as all of them are at that
+// moment, which nobody else changes meanwhile, and records who did it. The change
+// gets them in order of their names and returns those to store; it must not write
+// into their maps and slices. Its error is returned and nothing stored; otherwise
+// the errors are those of [Put], and [db.ErrNotFound] for an object that is not
+// there: what somebody deleted does not come back.
+func UpdateAll[T Object](ctx context.Context, s *Store, by string, change func([]Named[T]) ([]Named[T], error)) error {
+	var zero T
+	kind := zero.Kind()
+	err := s.db.InTx(ctx, func(tx *db.DB) error {
+		if err := lockObjects(ctx, tx); err != nil {
+			return err
+		}
+		current, err := read(ctx, tx)
+		if err != nil {
+			return err
+		}
+		var all []Named[T]
+		for _, name := range slices.Sorted(maps.Keys(current.objects[kind])) {
+			if v, ok := current.objects[kind][name].value.(T); ok {
+				all = append(all, Named[T]{name, v})
+			}
+		}
+		changed, err := change(all)
+		if err != nil {
+			return err
+		}
+		for _, n := range changed {
+			if _, err := current.get(kind, n.Name); err != nil {
+				return err
+			}
+			data, err := json.Marshal(n.Value)
+			if err != nil {
+				return err
+			}
+			if err := current.replace(ctx, tx, n.Name, n.Value, string(data), by); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.forget()
+	if err != nil {
+		return fmt.Errorf("update every %s: %w", kind, err)
+	}
+	return nil
+}
