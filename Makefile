@@ -2,7 +2,7 @@
 GO ?= go
 PACKAGES ?= ./...
 
-.PHONY: help run dev build generate test check bench soak fuzz notices vendor-static vulndb
+.PHONY: help run dev build generate test check bench soak fuzz notices vendor-static vulndb screenshots
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ soak: ## the long runs: fuzz targets for 10 minutes each
 
 vulndb: ## look for known faults in our dependencies
 	.ci/vulncheck
+
+screenshots: ## take the pictures of the documentation again
+	DOCENT_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -count=1 -run TestScreenshots ./cmd/docent
 
 notices: ## list the modules in the program with their licences
 	.ci/third-party >docs/third-party.md

@@ -126,8 +126,10 @@ func TestTurnStates(t *testing.T) {
 }
 
 func TestTurnWithoutEventsOpensNoStream(t *testing.T) {
+	const opens = `[hx-sse\:connect]`
+	count(t, render(t, Turn(TurnProps{DOMID: "turn-1", State: TurnWriting, EventsURL: "/events"})), opens, 1)
 	doc := render(t, Turn(TurnProps{DOMID: "turn-1", State: TurnWriting}))
-	count(t, doc, "[data-docent-stream]", 0)
+	count(t, doc, opens, 0)
 	count(t, doc, "form", 0)
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -42,13 +43,14 @@ type DB struct {
 	tx      *sqlx.Tx
 	dialect Dialect
 	path    string // of the SQLite file
+	writes  *atomic.Int64
 }
 
 // Open opens PostgreSQL when url is a postgres:// address, and otherwise, when
 // url is empty, the SQLite file docent.db in dataDir, which it creates. The
 // schema is not touched: see [Migrate].
 func Open(ctx context.Context, url, dataDir string) (*DB, error) {
-	d := &DB{}
+	d := &DB{writes: new(atomic.Int64)}
 	switch {
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
 		pool, err := sqlx.Open("postgres", url)
@@ -128,6 +130,7 @@ func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error)
 	if err != nil {
 		return 0, err
 	}
+	d.writes.Add(1)
 	return res.RowsAffected()
 }
 
@@ -177,15 +180,20 @@ func (d *DB) InTx(ctx context.Context, fn func(tx *DB) error) (err error) {
 			}
 		}
 	}()
-	if err := fn(&DB{pool: d.pool, tx: tx, dialect: d.dialect, path: d.path}); err != nil {
+	if err := fn(&DB{pool: d.pool, tx: tx, dialect: d.dialect, path: d.path, writes: d.writes}); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	committed = true
+	d.writes.Add(1)
 	return nil
 }
+
+// Writes counts what this process has changed through d and its transactions: what
+// was read before it moved may be out of date. It does not see other processes.
+func (d *DB) Writes() int64 { return d.writes.Load() }
 
 // IsUnique reports whether err is the violation of a unique or primary key.
 func IsUnique(err error) bool {

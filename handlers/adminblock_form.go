@@ -2,7 +2,7 @@ package handlers
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,7 +16,6 @@ import (
 	"docent/components"
 	"docent/db"
 	"docent/internal/config"
-	"docent/internal/content"
 	"docent/internal/i18n"
 	"docent/views"
 )
@@ -131,6 +130,9 @@ func (h *Handlers) createBlock(c echo.Context) error {
 		return err
 	}
 	name := freeBlockName(placed, f.p)
+	if err := h.checkPlacement(ctx, name, f.p, f.refused); err != nil {
+		return err
+	}
 	if len(f.refused) == 0 {
 		err := config.Put(ctx, h.Config, name, f.p, h.account(c).ID)
 		if f.refused = refusedFields(err); f.refused == nil && err != nil {
@@ -177,6 +179,9 @@ func (h *Handlers) saveBlock(c echo.Context) error {
 	}
 	changed, refused, err := h.postedPlacement(c, f.p)
 	if err != nil {
+		return err
+	}
+	if err := h.checkPlacement(ctx, f.name, changed, refused); err != nil {
 		return err
 	}
 	if len(refused) == 0 {
@@ -237,6 +242,20 @@ func (h *Handlers) postedPlacement(c echo.Context, p config.Placement) (config.P
 	}
 	p.Block = in.posted(form, p.Block)
 	return p, refused, nil
+}
+
+// checkPlacement adds everything else that is wrong with a block that was read.
+func (h *Handlers) checkPlacement(ctx context.Context, name string, p config.Placement, refused map[string]string) error {
+	if refused["title"] != "" {
+		p.Label = p.Name() // which is not wrong; its own texts may be
+	}
+	err := config.Check(ctx, h.Config, name, p)
+	more := refusedFields(err)
+	if more == nil {
+		return err
+	}
+	maps.Copy(refused, more)
+	return nil
 }
 
 // placedAt is where a form found a block.
@@ -348,70 +367,4 @@ func (in blockInputs) boxes(name, label, help string, chosen []string, options [
 		}
 	}
 	return c
-}
-
-// confirmDeleteBlock handles GET /admin/structure/blocks/:name/delete. It names
-// the blocks that aim at the one that goes.
-func (h *Handlers) confirmDeleteBlock(c echo.Context) error {
-	ctx := c.Request().Context()
-	p, err := config.Get[config.Placement](ctx, h.Config, c.Param("name"))
-	if err != nil {
-		return err
-	}
-	page := views.ConfirmPage{
-		Admin: h.admin(c), Title: i18n.T(ctx, "blocks.delete_title", p.Label), Action: c.Request().URL.Path,
-		Crumbs: append(blockCrumbs(ctx), components.Link{Label: p.Label, URL: blockURL(c.Param("name"))}),
-		Submit: i18n.T(ctx, "action.delete"), Danger: true, CancelURL: blocksURL,
-		Consequences: []components.Link{{Label: i18n.T(ctx, "blocks.delete_lead")}},
-	}
-	if p.Answer != nil {
-		aiming, err := h.aimingAt(c, p.DOMID())
-		if err != nil {
-			return err
-		}
-		page.Consequences = append(page.Consequences, aiming...)
-	}
-	return h.render(c, http.StatusOK, views.Confirm(page))
-}
-
-// aimingAt says which Question and Sources blocks aim at an Answer block.
-func (h *Handlers) aimingAt(c echo.Context, id string) ([]components.Link, error) {
-	ctx := c.Request().Context()
-	aims := func(b config.Block) bool {
-		return b.Question != nil && b.Question.Target == id || b.Sources != nil && b.Sources.Target == id
-	}
-	placed, err := h.placements(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []components.Link
-	for _, p := range placed {
-		if aims(p.Value.Block) {
-			out = append(out, components.Link{Label: i18n.T(ctx, "blocks.delete_aiming", blockLabel(ctx, p.Value.Name()), p.Value.Label), URL: blockURL(p.Name)})
-		}
-	}
-	for _, name := range []string{config.BlockQuestion, config.BlockSources} {
-		inContent, err := h.Content.PlacedBlocks(ctx, h.account(c), name, blocksListed)
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range inContent {
-			if block, err := config.ParseBlock(b.Name, b.Settings); err == nil && aims(block) {
-				out = append(out, components.Link{Label: i18n.T(ctx, "blocks.delete_aiming_page", blockLabel(ctx, name), b.Item.Title), URL: editURL(b.Item)})
-			}
-		}
-	}
-	return out, nil
-}
-
-// editURL is where an item that holds blocks is edited.
-func editURL(it content.Item) string { return nodeURL(it.ID, it.Lang) }
-
-// deleteBlock handles POST /admin/structure/blocks/:name/delete.
-func (h *Handlers) deleteBlock(c echo.Context) error {
-	err := config.Delete[config.Placement](c.Request().Context(), h.Config, c.Param("name"), h.account(c).ID)
-	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		return err
-	}
-	return leadTo(c, blocksURL, "deleted")
 }

@@ -53,9 +53,11 @@ func (h *Handlers) previewBlock(c echo.Context) error {
 // blockPreview is a block as visitors would see it, in the language that the form
 // asks for. An Answer block is shown empty, then with an example in it.
 func (h *Handlers) blockPreview(c echo.Context, p config.Placement, languages []config.Named[config.Language]) (views.BlockPreview, error) {
-	lang := c.FormValue("preview_lang")
-	if !slices.ContainsFunc(languages, func(l config.Named[config.Language]) bool { return l.Name == lang }) {
-		lang = languages[0].Name
+	lang := languages[0].Name
+	for _, wanted := range []string{i18n.Language(c.Request().Context()), c.FormValue("preview_lang")} {
+		if slices.ContainsFunc(languages, func(l config.Named[config.Language]) bool { return l.Name == wanted }) {
+			lang = wanted
+		}
 	}
 	preview := views.BlockPreview{Lang: lang}
 	if len(languages) > 1 {

@@ -315,6 +315,19 @@ func (w blockWords) agent(name string) (text string, wrong bool) {
 	return i18n.T(w.ctx, "blocks.agent_gone", name), true
 }
 
+// pathsInWords lists paths as part of a sentence. Where text runs from right to left
+// each keeps its own direction, else its slashes go astray.
+func pathsInWords(ctx context.Context, paths ...string) string {
+	if i18n.Direction(i18n.Language(ctx)) == "rtl" {
+		const isolate, end = "\u2066", "\u2069"
+		paths = slices.Clone(paths)
+		for i, p := range paths {
+			paths[i] = isolate + p + end
+		}
+	}
+	return strings.Join(paths, i18n.T(ctx, "blocks.comma"))
+}
+
 // visibility says on which pages, and to whom, a block is shown.
 func (w blockWords) visibility(v config.Visibility) string {
 	comma := i18n.T(w.ctx, "blocks.comma")
@@ -333,10 +346,10 @@ func (w blockWords) visibility(v config.Visibility) string {
 	}
 	var parts []string
 	if len(v.Paths) > 0 {
-		parts = append(parts, i18n.T(w.ctx, "blocks.on_paths", strings.Join(v.Paths, comma)))
+		parts = append(parts, i18n.T(w.ctx, "blocks.on_paths", pathsInWords(w.ctx, v.Paths...)))
 	}
 	if len(v.Except) > 0 {
-		parts = append(parts, i18n.T(w.ctx, "blocks.not_on_paths", strings.Join(v.Except, comma)))
+		parts = append(parts, i18n.T(w.ctx, "blocks.not_on_paths", pathsInWords(w.ctx, v.Except...)))
 	}
 	if len(v.Types) > 0 {
 		parts = append(parts, i18n.T(w.ctx, "blocks.on_types", named(v.Types, w.types)))

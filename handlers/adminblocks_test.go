@@ -84,7 +84,7 @@ func TestPlacingBlocks(t *testing.T) {
 			t.Errorf("the block says %q", text)
 		}
 
-		form := root.get(blocksURL + "/add/question?region=aside").want(t, http.StatusOK)
+		form := root.get(blocksURL+"/add/question?region=aside").want(t, http.StatusOK)
 		uuid := form.page(t).Find(`input[name="uuid"]`).AttrOr("value", "")
 		if form.page(t).Find("#block-domid").AttrOr("value", "") != "ai-answers-question-"+uuid || uuid == "" || uuid[14] != '7' {
 			t.Errorf("the UUID is %q", uuid)
@@ -120,7 +120,7 @@ func TestPlacingBlocks(t *testing.T) {
 		}
 
 		// The id is for ever, and texts in languages that are gone from the form stay.
-		edit := root.get(blocksURL + "/ask_the_gardeners").want(t, http.StatusOK)
+		edit := root.get(blocksURL+"/ask_the_gardeners").want(t, http.StatusOK)
 		root.fill(edit, url.Values{"uuid": {"0192a4c0-5d00-7000-8000-0000000000ff"}, "title": {"Ask"}, "label.es": nil, "region": {"content"}, "after": {"body"}}).wantLocation(t, blocksURL+"?done=saved#row-ask_the_gardeners")
 		p, err = config.Get[config.Placement](ctx, s.Config, "ask_the_gardeners")
 		if err != nil || p.UUID != uuid || p.Label != "Ask" || p.Question.Label["es"] == "" || p.Region != config.RegionContent || p.After != "body" || p.Weight != 1 {
@@ -139,7 +139,7 @@ func TestPlacingBlocks(t *testing.T) {
 		}
 
 		// Before an Answer block goes, what belongs to it is named; afterwards that shows.
-		confirm := root.get(blocksURL + "/site_answer/delete").want(t, http.StatusOK).page(t)
+		confirm := root.get(blocksURL+"/site_answer/delete").want(t, http.StatusOK).page(t)
 		for _, name := range []string{"ask_the_gardeners", "site_question", "answers_question", "site_sources"} {
 			if confirm.Find(`.consequences a[href="`+blocksURL+`/`+name+`"]`).Length() != 1 {
 				t.Errorf("%s is not named", name)
@@ -154,7 +154,7 @@ func TestPlacingBlocks(t *testing.T) {
 			t.Error("the layout does not show that the Answer block is gone")
 		}
 		stale := root.get(blocksURL + "/site_sources")
-		if option := stale.page(t).Find("#block-target option[selected]"); option.AttrOr("value", "") != config.SiteAnswerID || !strings.Contains(option.Text(), "No longer there") {
+		if option := stale.page(t).Find("#block-target option[selected]"); option.AttrOr("value", "") != config.SiteAnswerID || !strings.Contains(option.Text(), "Not found") {
 			t.Errorf("the stale target is shown as %q", option.Text())
 		}
 		root.fill(stale, url.Values{"label.en": {"Where from"}}).want(t, http.StatusSeeOther)

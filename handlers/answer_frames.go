@@ -269,15 +269,19 @@ func (w *turnWatch) placeholders(st answer.State) (parts []templ.Component) {
 			return parts
 		}
 	}
-	return []templ.Component{components.Partial(list, components.SwapInside, each(now, components.SourceWaiting))}
+	props := make([]components.SourceProps, len(now))
+	for i, s := range now {
+		props[i] = w.h.sourceProps(s)
+	}
+	return []templ.Component{components.Partial(list, components.SwapInside, each(props, components.SourceWaiting))}
 }
 
-// waiting are the placeholders of sources that the text may still cite.
-func (w *turnWatch) waiting(st answer.State) []components.SourceProps {
+// waiting are the sources that the text may still cite.
+func (w *turnWatch) waiting(st answer.State) []answer.Source {
 	if !st.IsRunning() {
 		return nil
 	}
-	return waitingSources(w.h, st, w.page.carded)
+	return uncited(st, w.page.carded)
 }
 
 // each renders one component for each of props.

@@ -109,8 +109,13 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 		}
 	}
 	if st.IsRunning() {
-		p.StopURL = turnsURL + st.ID + "/stop"
-		query := url.Values{"as": {"html"}, "block": {block.ID}, "without": {block.Without}, "lang": {block.Lang}, "seen": {seenIn(st, block).String()}}
+		query := url.Values{"block": {block.ID}, "lang": {block.Lang}}
+		if block.Without != "" {
+			query.Set("without", block.Without)
+		}
+		p.StopURL = turnsURL + st.ID + "/stop?" + query.Encode()
+		query.Set("as", "html")
+		query.Set("seen", seenIn(st, block).String())
 		p.EventsURL = turnsURL + st.ID + "/events?" + query.Encode()
 		return p
 	}
@@ -202,10 +207,19 @@ func newCards(st answer.State, have int) []answer.Source {
 
 // waitingSources are the sources of a running turn without a card.
 func waitingSources(h *Handlers, st answer.State, carded map[string]bool) []components.SourceProps {
-	var out []components.SourceProps
+	waiting := uncited(st, carded)
+	out := make([]components.SourceProps, len(waiting))
+	for i, s := range waiting {
+		out[i] = h.sourceProps(s)
+	}
+	return out
+}
+
+func uncited(st answer.State, carded map[string]bool) []answer.Source {
+	var out []answer.Source
 	for _, s := range st.Sources {
 		if s.Running == 0 && !carded[s.Key] {
-			out = append(out, h.sourceProps(s))
+			out = append(out, s)
 		}
 	}
 	return out

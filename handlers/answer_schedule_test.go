@@ -418,29 +418,30 @@ func (w *world) look(s step) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	var st answer.State
-	states, err := stream.proc.h.Answers.Watch(ctx, turn, t.w.who)
+	states, err := stream.proc.h.Answers.Watch(ctx, turn, w.who)
 	if err != nil {
 		return nil // deleted
 	}
-	for now, err := range states {
+	for st, err := range states {
 		if err != nil {
 			return nil
 		}
-		st = now
-		if p := w.playOf(st.Question); p == nil || len(st.Text) >= p.emitted() {
+		if p := w.playOf(st.Question); p == nil || len(st.Text) >= p.certain() {
 			break
 		}
 	}
-	want := joinBlocks(st, 0)
 	return t.await("what its turn is at", func() bool {
 		if t.stream != stream {
+			return true
+		}
+		st, err := stream.proc.h.Answers.Turn(ctx, turn, w.who)
+		if err != nil {
 			return true
 		}
 		body := t.doc.Find("#" + answer.DOMID(turn) + "-body").Clone()
 		body.Find("[data-tag]").RemoveAttr("data-tag")
 		got, _ := body.Html()
-		return sameHTML(got, want)
+		return sameHTML(got, joinBlocks(st, 0))
 	})
 }
 

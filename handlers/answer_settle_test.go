@@ -33,16 +33,8 @@ func (w *world) settle() error {
 		if t.doc == nil || t.conv == "" || w.deleted[t.conv] {
 			continue
 		}
-		if w.lossy[t.conv] { // it may have been shown as interrupted, and gone on
-			if err := t.open(w.procs[0], t.conv); err != nil {
-				return err
-			}
-		}
-		whole, err := w.whole(t.conv)
+		whole, err := t.compareWhole()
 		if err != nil {
-			return err
-		}
-		if err := t.compare(whole); err != nil {
 			return err
 		}
 		if err := w.checkWhole(t.conv, whole); err != nil {
@@ -53,6 +45,35 @@ func (w *world) settle() error {
 		}
 	}
 	return w.checkDeleted()
+}
+
+// compareWhole compares the tab's page with the whole conversation. A turn that was
+// taken for dead may be shown as interrupted and go on after all: then the page is
+// that of a tab loaded again.
+func (t *tab) compareWhole() (*goquery.Document, error) {
+	late := time.After(patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		whole, err := t.w.whole(t.conv)
+		if err != nil {
+			return nil, err
+		}
+		if err = t.compare(whole); err == nil || !t.w.lossy[t.conv] {
+			return whole, err
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			return nil, err
+		}
+		if err := t.open(t.w.procs[0], t.conv); err != nil {
+			return nil, err
+		}
+		if err := t.watchToTheEnd(); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // watchToTheEnd connects the tab again until it has seen the end of its turn.

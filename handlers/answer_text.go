@@ -49,6 +49,9 @@ func refusedQuestion(ctx context.Context, who account.Account, err error) error 
 		}
 		return refuse(http.StatusConflict, i18n.T(ctx, "ask.closed"))
 	}
+	if errors.Is(err, answer.ErrNotFound) {
+		return refuse(http.StatusNotFound, i18n.T(ctx, "conversation.missing_text"))
+	}
 	if errors.Is(err, answer.ErrBusy) {
 		return refuse(http.StatusConflict, i18n.T(ctx, "ask.busy"))
 	}

@@ -82,12 +82,10 @@ func (p *play) next() {
 	p.said++
 }
 
-func (p *play) emitted() int {
-	n := 0
-	for _, s := range p.pieces[:p.said] {
-		n += len(s)
-	}
-	return n
+// certain is the length of the text so far without its last block, whose end may
+// be held back.
+func (p *play) certain() int {
+	return max(0, strings.LastIndex(strings.Join(p.pieces[:p.said], ""), "\n\n"))
 }
 
 // A stage is what all worlds of a test share: a database with pages and an account.
@@ -185,8 +183,21 @@ func (p *process) start() error {
 // stop ends the process: its turns are interrupted, or finished when they may.
 func (p *process) stop(ctx context.Context) {
 	p.h.Answers.Close(ctx)
-	p.server.CloseClientConnections()
-	p.server.Close()
+	closed := make(chan struct{})
+	go func() {
+		p.server.Close()
+		close(closed)
+	}()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		p.server.CloseClientConnections() // also those that came in at the last moment
+		select {
+		case <-closed:
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 func (p *process) restart() error {

@@ -50,7 +50,8 @@ func (h *Handlers) ask(c echo.Context) error {
 		req.Lang = h.lang(c)
 	}
 	req.Lang = h.knownLanguage(req.Lang)
-	c.SetRequest(c.Request().WithContext(i18n.WithLanguage(c.Request().Context(), req.Lang)))
+	h.setLang(c, req.Lang)
+	c.Set(askedKey, req)
 	ctx, who := c.Request().Context(), h.account(c)
 
 	if req.Agent == "" {
@@ -255,8 +256,13 @@ func (h *Handlers) endStream(c echo.Context, s *eventStream, err error) error {
 	if c.Request().Context().Err() != nil || s.err != nil {
 		return nil // the client left
 	}
-	h.Log.Error("event stream", "path", c.Path(), "err", err)
-	text, _ := json.Marshal(errorEvent{i18n.T(c.Request().Context(), "failure.internal")})
+	message := i18n.T(c.Request().Context(), "failure.internal")
+	if v := judge(err); v.status < http.StatusInternalServerError { // the conversation was deleted
+		message = views.ErrorMessage(c.Request().Context(), v.status, v.message)
+	} else {
+		h.Log.Error("event stream", "path", c.Path(), "err", err)
+	}
+	text, _ := json.Marshal(errorEvent{message})
 	s.send("", "error", string(text))
 	return nil
 }
@@ -275,7 +281,8 @@ func (h *Handlers) stopTurn(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, conversationURL(st.ConversationID, h.lang(c)))
+	block := h.blockFrom(c, c.QueryParam("block"), c.QueryParam("without"), h.lang(c), st.Agent)
+	return c.Redirect(http.StatusSeeOther, blockConversationURL(st.ConversationID, block))
 }
 
 // conversation handles GET /ai-answers/conversations/:id, as a page or as JSON.
@@ -283,6 +290,9 @@ func (h *Handlers) conversation(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	ctx, who := c.Request().Context(), h.account(c)
 	conv, states, err := h.Answers.Conversation(ctx, c.Param("id"), who)
+	if errors.Is(err, answer.ErrNotFound) && accepts(c, "text/html") && !isFragment(c) {
+		return h.render(c, http.StatusNotFound, views.ConversationMissing(views.ConversationMissingPage{Site: h.site(c), SearchURL: h.languagePrefix(h.lang(c)) + searchURL}))
+	}
 	if err != nil {
 		return err
 	}
@@ -310,7 +320,7 @@ func (h *Handlers) conversation(c echo.Context) error {
 		Label: i18n.T(ctx, "answers.title"), Empty: i18n.T(ctx, "answers.empty"), Turns: shown.turns, FollowUp: shown.followUp}}}
 	page.Blocks.Aside = []components.BlockProps{{Sources: &list}}
 	page.Running = shown.running
-	page.DeleteURL = conversationsURL + conv.ID + "/delete"
+	page.DeleteURL = conversationsURL + conv.ID + "/delete?lang=" + h.lang(c)
 	return h.render(c, http.StatusOK, views.Answers(page))
 }
 

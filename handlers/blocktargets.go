@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"docent/db"
@@ -65,7 +66,7 @@ func (h *Handlers) answerTargets(ctx context.Context, who account.Account) ([]an
 		where := regionLabel(ctx, p.Value.Region)
 		if paths := p.Value.Visibility.Paths; len(paths) == 1 {
 			t.path = paths[0]
-			where = i18n.T(ctx, "blocks.target_on", t.path)
+			where = i18n.T(ctx, "blocks.target_on", pathsInWords(ctx, t.path))
 		}
 		t.label = i18n.T(ctx, "blocks.target_placed", p.Value.Label, where)
 		out = append(out, t)
@@ -74,7 +75,12 @@ func (h *Handlers) answerTargets(ctx context.Context, who account.Account) ([]an
 	if err != nil {
 		return nil, err
 	}
-	return append(out, h.targetsInContent(ctx, inContent)...), nil
+	for _, t := range h.targetsInContent(ctx, inContent) {
+		if !slices.ContainsFunc(out, func(placed answerTarget) bool { return placed.id == t.id }) {
+			out = append(out, t)
+		}
+	}
+	return out, nil
 }
 
 // targetsInContent names blocks by their pages, each block once: in the language

@@ -21,6 +21,7 @@ import (
 	"docent/internal/answer"
 	"docent/internal/config"
 	"docent/internal/content"
+	"docent/internal/i18n"
 	"docent/views"
 )
 
@@ -179,7 +180,11 @@ func (h *Handlers) writeVerdict(c echo.Context, v verdict) error {
 	if v.status >= http.StatusInternalServerError {
 		p.RequestID = c.Response().Header().Get(echo.HeaderXRequestID)
 	}
-	if v.status == http.StatusNotFound || v.status == http.StatusGone {
+	p.Question = h.refusedForm(c, v.status)
+	switch {
+	case p.Question != nil && v.status == http.StatusNotFound:
+		p.Title = i18n.T(ctx, "conversation.missing")
+	case p.Question == nil && (v.status == http.StatusNotFound || v.status == http.StatusGone):
 		p.SearchURL = h.languagePrefix(h.lang(c)) + searchURL
 		p.Query, p.Nearest = h.nearest(c)
 	}

@@ -45,6 +45,7 @@ type Handlers struct {
 	Deps
 	cookies *sessions.CookieStore
 	asked   buckets // questions by visitor
+	shells  shells  // pages that everybody gets
 	shared  buckets // links to answers made and ended, by visitor
 	https   bool
 }

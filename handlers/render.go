@@ -42,13 +42,22 @@ func (h *Handlers) fragment(c echo.Context, status int, part templ.Component) er
 	return h.render(c, status, part)
 }
 
-// renderCacheable writes a page that says nothing about its visitor. Caches may
-// keep it and ask each time whether it is still current; the answer is 304 for as
-// long as it has the same bytes. Shared caches keep only what anonymous visitors
-// get.
+// anyoneMayKeep lets caches keep a page and show it at once while they ask whether
+// it is still current, for a minute after they asked last: what an editor has
+// changed or taken down meanwhile is shown once more at most by each of them. Older
+// ones are asked for first. Accounts see their own changes at once: their cookie
+// makes another page of it, which nobody keeps unasked.
+const anyoneMayKeep = "public, max-age=0, stale-while-revalidate=60"
+
+// renderCacheable writes a page that says nothing about its visitor, as far as that
+// has not signed in. Whoever asks whether it is still current hears 304 for as long
+// as it has the same bytes. Shared caches keep only what anonymous visitors get.
 func (h *Handlers) renderCacheable(c echo.Context, page templ.Component) error {
 	return rendered(c, page, func(body []byte) error {
-		c.Response().Header().Add("Vary", "HX-Request")
+		header := c.Response().Header()
+		header.Add("Vary", "HX-Request")
+		header.Add("Vary", "Cookie")
+		header.Set("Cache-Control", anyoneMayKeep)
 		return h.cacheable(c, echo.MIMETextHTMLCharsetUTF8, body)
 	})
 }

@@ -72,6 +72,7 @@ func newTestSite(t *testing.T, d *db.DB, change ...func(*Deps)) *testSite {
 	deps.Search = search.New(d)
 	deps.Answers, err = answer.New(ctx, answer.Options{
 		DB: d, Config: conf, Content: deps.Content, Search: deps.Search, Model: llm.NewOffline(nil), SiteURL: deps.BaseURL,
+		Texts: madeUpTexts(),
 	})
 	if err != nil {
 		t.Fatal(err)

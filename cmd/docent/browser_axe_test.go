@@ -186,8 +186,9 @@ func TestAxeAnswer(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		t.Run(scheme, func(t *testing.T) {
 			gate := make(chan struct{})
-			reply := llmtest.Stream("In winter the garden opens at ten [1].\n\n", "| Day | Opens |\n| --- | --- |\n", "| Monday | 10:00 |\n\n",
-				"```sh\nls --color\n```\n\n", "It closes **early** [2].\n")
+			const table, code = "| Day | Opens |\n| --- | --- |\n", "```sh\nls --color\n```\n\n"
+			reply := llmtest.Stream("In winter the garden opens at ten [1].\n\n", table, "| Monday | 10:00 |\n\n",
+				"## Again\n\n"+table+"| Sunday | 11:00 |\n\n#### And code\n\n"+code+code, "It closes **early** [2].\n")
 			reply.Gate = gate
 			stopped := llmtest.Stream("Half an answer [1].\n\n", "Never seen.")
 			stopped.Gate = gate

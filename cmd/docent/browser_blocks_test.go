@@ -208,6 +208,7 @@ func TestBrowserShortcut(t *testing.T) {
 	if got := script[string](t, ctx, "document.querySelector('"+questionField+"').value"); got != "roses" {
 		t.Errorf("the field says %q", got)
 	}
+	shot(t, ctx, "hint")
 	keys(t, ctx, "k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	until(t, ctx, focused+" && getSelection().toString() === 'roses'")
 	if got := script[string](t, ctx, "document.activeElement.getAttribute('aria-keyshortcuts') + document.querySelector('.d-question__key').textContent"); got != "Control+KCtrl K" {

@@ -93,7 +93,7 @@ func TestForcedColors(t *testing.T) {
 	if got := script[string](t, ctx, "getComputedStyle(document.activeElement).outlineStyle + getComputedStyle(document.activeElement).outlineWidth"); got != "solid2px" {
 		t.Errorf("the focus has the outline %s", got)
 	}
-	on(t, ctx, s.url+"/visit/")
+	on(t, ctx, s.url+"/visit/") // a section of the menu
 	differ(t, ctx, "border-bottom-color", ".menu [aria-current]", ".menu a:not([aria-current])")
 }
 

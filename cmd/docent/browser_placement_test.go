@@ -27,6 +27,10 @@ func TestBrowserPlacement(t *testing.T) {
 			t.Errorf("%s is %d pixels wider than the window", path, wide)
 		}
 		shot(t, ctx, name)
+		for _, scheme := range []string{"dark", "light"} {
+			emulate(t, ctx, "prefers-color-scheme", scheme)
+			axe(t, ctx, path+" "+scheme)
+		}
 	}
 	signIn()
 	visit("/admin/structure/blocks", "layout")
@@ -85,6 +89,7 @@ func TestBrowserPlacement(t *testing.T) {
 	}
 	do(t, ctx, chromedp.Click("#field-parts [data-docent-row]:last-child summary"), chromedp.ScrollIntoView("#field-parts legend"))
 	shot(t, ctx, "parts")
+	axe(t, ctx, "the parts of a page")
 	do(t, ctx, chromedp.Click("#field-parts [data-docent-row]:last-child button[data-docent-move=up]"))
 	until(t, ctx, "document.querySelector('#field-parts [data-docent-row]').querySelector('select[name$=\".b.target\"]')")
 	do(t, ctx, chromedp.Click("button[value=publish]"))

@@ -44,6 +44,7 @@ func TestSettings(t *testing.T) {
 		"model alone":   {[]string{"DOCENT_MODEL", "m"}, "DOCENT_MODEL_URL"},
 		"url alone":     {[]string{"DOCENT_MODEL_URL", "http://localhost:1"}, "DOCENT_MODEL must"},
 		"model address": {[]string{"DOCENT_MODEL_URL", "localhost", "DOCENT_MODEL", "m"}, "http://"},
+		"development":   {[]string{"DOCENT_DEV", "perhaps"}, "DOCENT_DEV"},
 		"theme":         {[]string{"DOCENT_THEME", "/does/not/exist"}, "not a folder"},
 		"proxies":       {[]string{"DOCENT_TRUSTED_PROXIES", "10.0.0.0/8, everyone"}, "everyone"},
 	} {

@@ -170,9 +170,6 @@ func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 		if conv, err = s.conversation(ctx, q.ConversationID, q.Who); err != nil {
 			return State{}, err
 		}
-		if earlier, err = turnsOf(ctx, s.DB, conv.ID); err != nil {
-			return State{}, err
-		}
 	} else {
 		conv = Conversation{ID: newSecret(), Agent: q.Agent, AccountID: q.Who.ID, CreatedAt: db.Now()}
 	}
@@ -224,6 +221,10 @@ func (s *Service) Ask(ctx context.Context, q Question) (State, error) {
 			return err
 		}
 		if err := insertTurn(ctx, tx, &t, key, s.owner, now.Add(leaseTime)); err != nil {
+			return err
+		}
+		// From now on what came before stays as it is: see stillOpen.
+		if earlier, err = turnsBefore(ctx, tx, t); err != nil {
 			return err
 		}
 		if err := countTurn(ctx, tx, conv.Agent, p, t.CreatedAt.In(zone)); err != nil {

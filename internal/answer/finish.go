@@ -29,7 +29,8 @@ func (r *run) end(ctx context.Context, finish llm.Finish, err error) {
 	} else if !ended {
 		// Somebody else ended it: the conversation was deleted or has gone on. What
 		// is kept of the turn counts, for those who watch it too.
-		last.Status = Interrupted
+		t.Status, t.Failure = Interrupted, ""
+		last.Status, last.Failure = Interrupted, ""
 		if kept, err := r.s.stored(store, *t); err == nil {
 			last = kept
 		}

@@ -245,13 +245,13 @@ func (r *run) generate(ctx context.Context, req llm.Request) (said string, calls
 					r.firstText = max(r.since(), 1)
 				}
 				text.WriteString(ev.Text)
-				r.propose(whole)
 				r.write(ev.Text)
 				if wait := time.Until(r.next); wait > 0 {
 					timer.Reset(wait)
 				} else {
 					r.show(false)
 				}
+				r.propose(whole) // a reader's first word does not wait for it
 			case ev.ToolCall != nil:
 				calls = append(calls, *ev.ToolCall)
 			case ev.Usage != nil:

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +92,15 @@ func turnsOf(ctx context.Context, d *db.DB, conversationID string) ([]Turn, erro
 		return nil, err
 	}
 	return turns, loadMore(ctx, d, turns)
+}
+
+// turnsBefore returns the turns that precede one in its conversation.
+func turnsBefore(ctx context.Context, d *db.DB, t Turn) ([]Turn, error) {
+	if t.Number == 1 {
+		return nil, nil
+	}
+	turns, err := turnsOf(ctx, d, t.ConversationID)
+	return slices.DeleteFunc(turns, func(o Turn) bool { return o.Number >= t.Number }), err
 }
 
 // loadMore completes turns by what other tables say of them.

@@ -88,7 +88,7 @@ func (s *Service) Stop(ctx context.Context, turnID string, who account.Account) 
 
 // state is the newest state of a stored turn.
 func (s *Service) state(ctx context.Context, t Turn) (State, error) {
-	if st, ok := s.hub.Newest(t.ID); ok {
+	if st, ok := s.live(t); ok {
 		return st, nil
 	}
 	return s.stored(ctx, t)
@@ -109,10 +109,20 @@ func (s *Service) stored(ctx context.Context, t Turn) (State, error) {
 
 // newest is what is live of a turn here, or its stored state.
 func (s *Service) newest(t Turn, numbered []string) State {
-	if st, ok := s.hub.Newest(t.ID); ok {
+	if st, ok := s.live(t); ok {
 		return st
 	}
 	return s.rendered(t, numbered)
+}
+
+// live is the newest state of a turn that runs here. Of one that is stored as ended
+// what is stored counts, even while its run has not noticed: the conversation may
+// have gone on from there.
+func (s *Service) live(t Turn) (State, bool) {
+	if t.Status != Running {
+		return State{}, false
+	}
+	return s.hub.Newest(t.ID)
 }
 
 // states renders a conversation's stored turns, or takes what is live of them.

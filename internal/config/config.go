@@ -204,11 +204,8 @@ func (s *Store) put(ctx context.Context, name string, value Object, data, by str
 // replace checks and stores an object, in a transaction that has read s.
 func (s *snapshot) replace(ctx context.Context, tx *db.DB, name string, value Object, data, by string) error {
 	kind := value.Kind()
-	c := &check{objects: s, self: name, fields: map[string]string{}}
-	c.name(kind, name)
-	value.check(c)
-	if len(c.fields) > 0 {
-		return &InvalidError{Fields: c.fields}
+	if err := s.check(name, value); err != nil {
+		return err
 	}
 	before, exists := s.objects[kind][name]
 	if exists && before.data == data {

@@ -51,6 +51,14 @@ func TestUpdateAll(t *testing.T) {
 		if err := UpdateAll(ctx, s, "", func(all []Named[Placement]) ([]Named[Placement], error) { return all, refused }); !errors.Is(err, refused) {
 			t.Errorf("the change's own error: %v", err)
 		}
+		first := before[0].Value
+		first.Region, first.Label = "attic", ""
+		if fields := refusedFields(t, Check(ctx, s, before[0].Name, first)); !slices.Contains(fields, "region") || !slices.Contains(fields, "label") {
+			t.Errorf("checked, refused are %q", fields)
+		}
+		if err := Check(ctx, s, before[0].Name, before[0].Value); err != nil {
+			t.Errorf("checking what is stored: %v", err)
+		}
 		bad := func(all []Named[Placement]) ([]Named[Placement], error) {
 			all = slices.Clone(all)
 			all[0].Value.Label, all[1].Value.Region = "Another", "attic"

@@ -75,6 +75,16 @@ func (s *Store) PlacedBlocks(ctx context.Context, who account.Account, name stri
 	return s.placed(ctx, who, uses)
 }
 
+func liveFirst(a, b PlacedBlock) int {
+	switch {
+	case a.Live == b.Live:
+		return 0
+	case a.Live:
+		return -1
+	}
+	return 1
+}
+
 // placed reads the blocks that usages speak of.
 func (s *Store) placed(ctx context.Context, who account.Account, uses []blockUse) ([]PlacedBlock, error) {
 	items := map[blockUse]Item{}
@@ -112,7 +122,7 @@ func (s *Store) placed(ctx context.Context, who account.Account, uses []blockUse
 	}
 	slices.SortFunc(out, func(a, b PlacedBlock) int {
 		return cmp.Or(strings.Compare(titleKey(a.Item.Title), titleKey(b.Item.Title)), strings.Compare(a.Item.ID, b.Item.ID),
-			strings.Compare(a.Item.Lang, b.Item.Lang), strings.Compare(a.Field, b.Field), cmp.Compare(a.place, b.place))
+			strings.Compare(a.Item.Lang, b.Item.Lang), liveFirst(a, b), strings.Compare(a.Field, b.Field), cmp.Compare(a.place, b.place))
 	})
 	return out, nil
 }

@@ -30,7 +30,7 @@ func (w *writer) code(n ast.Node, id, language string) {
 		w.out = appendEscaped(w.out, w.labels.Copy)
 		w.raw("</button>")
 	}
-	w.raw(`</div><pre tabindex="0" role="region"`)
+	w.raw(`</div><pre tabindex="0" role="group"`)
 	w.attr("aria-label", label)
 	w.raw("><code")
 	if language != "" {

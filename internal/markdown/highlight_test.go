@@ -36,7 +36,7 @@ func TestCodeGetsColoursWhenItIsComplete(t *testing.T) {
 				if got := code.Find(".code__bar span").Text(); got != "Go" {
 					t.Errorf("%q: the bar says %q", src, got)
 				}
-				if got, _ := code.Find("pre[tabindex='0'][role=region]").Attr("aria-label"); got != "Code, Go" {
+				if got, _ := code.Find("pre[tabindex='0'][role=group]").Attr("aria-label"); got != "Code, Go" {
 					t.Errorf("%q: the box is called %q", src, got)
 				}
 				if n := code.Find("button[data-docent-copy-code]").Length(); (n == 1) != b.Settled || (code.Find("code span").Length() > 0) != b.Settled {

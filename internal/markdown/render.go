@@ -31,7 +31,32 @@ type writer struct {
 	coloured int           // bytes of code that got colours
 	lexing   time.Duration // that they took
 
-	page *pageState // nil for model text
+	page     *pageState // nil for model text
+	headings outline    // of model text, as far as it is written
+}
+
+// outline is what the level of the next heading follows from.
+type outline struct {
+	top  int // level of the first heading in the source
+	last int // level that the last heading was written with
+}
+
+// Answers stand below a heading of the second level.
+const (
+	highestHeading = 3
+	lowestHeading  = 6
+)
+
+// next is the level to write a heading with. Whatever level a model begins with,
+// the first heading comes right below what the answer stands under, and none
+// leaves a level out.
+func (o *outline) next(level int) int {
+	if o.top == 0 {
+		o.top, o.last = level, highestHeading
+		return o.last
+	}
+	o.last = max(min(level-o.top+highestHeading, o.last+1, lowestHeading), highestHeading)
+	return o.last
 }
 
 // block returns the HTML of a top-level block, "" if nothing of it is visible.
@@ -114,7 +139,7 @@ func (w *writer) heading(n *ast.Heading, id string) {
 		w.page.heading(w, n)
 		return
 	}
-	w.element("h"+strconv.Itoa(min(n.Level+2, 6)), id, n)
+	w.element("h"+strconv.Itoa(w.headings.next(n.Level)), id, n)
 }
 
 func (w *writer) list(n *ast.List, id string) {
@@ -156,7 +181,7 @@ func (w *writer) item(item ast.Node) {
 
 func (w *writer) table(n *extast.Table, id string) {
 	w.open("div", id)
-	w.raw(` class="scroll" role="region" tabindex="0"`)
+	w.raw(` class="scroll" role="group" tabindex="0"`)
 	w.attr("aria-label", w.labels.Table)
 	w.raw(`><table class="table">`)
 	body := false

@@ -53,7 +53,8 @@ type Stream struct {
 	settled  []Block
 	tail     []Block
 	cites    *citations
-	mark     mark // citations of the settled blocks
+	mark     mark    // citations of the settled blocks
+	headings outline // theirs too
 	w        writer
 	said     said
 	final    bool
@@ -118,11 +119,12 @@ func (s *Stream) render() {
 	}
 	s.w.src, s.w.base = src, s.cut
 	s.cites.rollback(s.mark)
+	s.w.headings = s.headings
 	n := doc.FirstChild()
 	for ; n != nil && n != first; n = n.NextSibling() {
 		s.settled = s.appendBlock(s.settled, n, len(s.settled), true)
 	}
-	s.mark = s.cites.mark()
+	s.mark, s.headings = s.cites.mark(), s.w.headings
 	s.tail = nil
 	for ; n != nil; n = n.NextSibling() {
 		s.tail = s.appendBlock(s.tail, n, len(s.settled)+len(s.tail), false)

@@ -122,7 +122,7 @@ func codeBox(language, html string) string {
 	}
 	return `<div class="code"><div class="code__bar"><span>` + name + `</span>` +
 		`<button class="btn btn--plain btn--s needs-js" type="button" data-docent-copy-code>Copy</button></div>` +
-		`<pre tabindex="0" role="region" aria-label="` + label + `"><code` + class + `>` + html + `</code></pre></div>`
+		`<pre tabindex="0" role="group" aria-label="` + label + `"><code` + class + `>` + html + `</code></pre></div>`
 }
 
 // fixtures are inputs that went wrong in comparable products, and what is right.
@@ -174,8 +174,8 @@ var fixtures = []struct {
 	{name: "cut characters", src: "🌍 你 👨‍👩‍👧 e\u0301 \xf0\x9f", want: "<p>🌍 你 👨‍👩‍👧 e\u0301 \ufffd</p>", text: "🌍 你 👨‍👩‍👧 e\u0301 \ufffd"},
 	{name: "controls", src: "a\x00b\x1b[0m\r\nc\rd\u2028e&#13;&#10;f\x85", want: "<p>ab[0m\nc\nd\ne  f\ufffd</p>", text: "ab[0m\nc\nd\ne&#13;&#10;f\ufffd"},
 	{name: "table", src: "| a | b |\n|:--|--:|\n| 1 [3] | x<br>y |\n\nz",
-		want: `<div class="scroll" role="region" tabindex="0" aria-label="Table"><table class="table"><thead><tr><th scope="col" data-align="start">a</th><th scope="col" data-align="end">b</th></tr></thead><tbody><tr><td data-align="start">1 {1}</td><td data-align="end">x<br>y</td></tr></tbody></table></div><p>z</p>`},
-	{name: "headings", src: "# A\n\nB\n-\n\n##### C", want: `<h3>A</h3><h4>B</h4><h6>C</h6>`},
+		want: `<div class="scroll" role="group" tabindex="0" aria-label="Table"><table class="table"><thead><tr><th scope="col" data-align="start">a</th><th scope="col" data-align="end">b</th></tr></thead><tbody><tr><td data-align="start">1 {1}</td><td data-align="end">x<br>y</td></tr></tbody></table></div><p>z</p>`},
+	{name: "headings", src: "# A\n\nB\n-\n\n##### C", want: `<h3>A</h3><h4>B</h4><h5>C</h5>`},
 	{name: "loose list", src: "3. a\n\n4. b\n\n   c\n", want: `<ol start="3"><li>a</li><li>b<br>c</li></ol>`},
 	{name: "raw html", src: "<script>alert(1)</script> <b>x</b>\n\n<div>\ny [1]\n</div>",
 		want: "<p>&lt;script&gt;alert(1)&lt;/script&gt; &lt;b&gt;x&lt;/b&gt;</p><p>&lt;div&gt;\ny {1}\n&lt;/div&gt;</p>"},

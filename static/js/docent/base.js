@@ -8,7 +8,8 @@
 const ANSWER = '[data-docent-block="answer"]';
 
 const byId = (id) => document.getElementById(id);
-const answerBlocks = () => [...document.querySelectorAll(ANSWER)];
+// Blocks that are only looked at, in previews, take no part in anything.
+const answerBlocks = () => [...document.querySelectorAll(ANSWER)].filter((block) => !block.closest("[inert]"));
 const turnsOf = (block) => [...block.querySelectorAll("[data-docent-turn]")];
 const transcriptOf = (block) => block.querySelector("[data-docent-transcript]");
 

@@ -127,6 +127,10 @@ const openCard = (link) => {
   card = { link, box };
 };
 
+addEventListener("resize", () => {
+  if (card) placeCard(card.link, card.box, card.box.parentElement);
+});
+
 const follow = (link) => {
   const source = sourceOf(link);
   if (!source || !isShown(source)) {

@@ -66,7 +66,9 @@ const restorePlace = () => {
   const type = performance.getEntriesByType("navigation")[0]?.type;
   if (path === location.pathname && type !== "navigate" && scrollY === 0) scrollTo(0, Number(top));
 };
-addEventListener("pagehide", () => tabStore.set(PLACE, `${location.pathname} ${Math.round(scrollY)}`));
+addEventListener("pagehide", () => {
+  tabStore.set(PLACE, answerBlocks().some(shownIn) ? `${location.pathname} ${Math.round(scrollY)}` : null);
+});
 
 // --- A new question ---------------------------------------------------------
 
