@@ -248,6 +248,98 @@ func TestFramesAfterALoss(t *testing.T) {
 	}
 }
 
+// A process that knows less of a running turn than the page shows, because another
+// one writes it, changes nothing until it knows as much.
+func TestFramesOfAnOlderState(t *testing.T) {
+	h, ctx := testHandlers(t)
+	states := statesOf(rand.New(rand.NewPCG(5, 5)), nil)
+	for i := range states {
+		states[i].Text = framesText[:min(len(framesText), 20*i)]
+	}
+	block := answersBlock{ID: config.SiteAnswerID, Lang: "en", Agent: "site", followUp: true}
+	shown := states[len(states)/2]
+	watch := &turnWatch{h: h, page: block, have: seenIn(shown, block)}
+	for i, st := range states[1:] {
+		frame, err := watch.frame(ctx, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if older := len(st.Text) < len(shown.Text); older != (frame == "") {
+			t.Errorf("state %d of %d, with %d of the page's %d bytes, gives %q", i+1, len(states), len(st.Text), len(shown.Text), frame)
+		}
+		shown = st
+		if frame == "" {
+			shown = states[len(states)/2]
+		}
+	}
+	// When nothing more will come, the page shows what there is.
+	poor := states[2]
+	poor.Status = answer.Interrupted
+	frame, err := (&turnWatch{h: h, page: block, have: seenIn(states[len(states)-2], block)}).frame(ctx, poor)
+	if err != nil || frame == "" {
+		t.Errorf("the end of a turn that lost its last words: %q, %v", frame, err)
+	}
+}
+
+// Connecting again does not touch the cards that the page has.
+func TestFramesKeepCardsOnReconnection(t *testing.T) {
+	h, ctx := testHandlers(t)
+	states := statesOf(rand.New(rand.NewPCG(9, 9)), nil)
+	block := answersBlock{ID: config.SiteAnswerID, Lang: "en", Agent: "site", followUp: true}
+	for _, st := range states {
+		frame, err := (&turnWatch{h: h, page: block, have: seenIn(st, block)}).frame(ctx, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(frame, "[data-docent-source=") {
+			t.Fatalf("cards are sent again: %s", frame)
+		}
+		other := seenIn(st, block)
+		other.List++
+		frame, err = (&turnWatch{h: h, page: block, have: other}).frame(ctx, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := cardsOf(st, block); strings.Count(frame, "[data-docent-source=") != n {
+			t.Fatalf("%d cards that may be others are not sent again: %s", n, frame)
+		}
+	}
+}
+
+// What a card's claim rests on is certain only in the end: it changes inside the
+// card, which stays open and keeps the focus.
+func TestFrameOfTheFinalGround(t *testing.T) {
+	h, ctx := testHandlers(t)
+	states := statesOf(rand.New(rand.NewPCG(2, 2)), nil)
+	before, last := states[len(states)-2], states[len(states)-1]
+	block := answersBlock{ID: config.SiteAnswerID, Lang: "en", Agent: "site", followUp: true}
+	for i := range last.Sources {
+		last.Sources[i].Citations = answer.Citations{{Quote: "At the end.", Passage: "At the end.", URL: "/p/#end"}}
+	}
+	watch := &turnWatch{h: h, page: block, have: seenIn(before, block), last: &before}
+	frame, err := watch.frame(ctx, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, _, err := partialsOf(frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := 0
+	for _, c := range changes {
+		if !strings.Contains(c.target, "[data-docent-source=") {
+			continue
+		}
+		if c.swap != "innerMorph" || !strings.HasSuffix(c.target, components.SourceWhyPlace) || !strings.Contains(c.html, "At the end.") {
+			t.Errorf("a card changes by %v", c)
+		}
+		inside++
+	}
+	if n := cardsOf(before, block); inside != n || n == 0 {
+		t.Errorf("%d of %d cards change", inside, n)
+	}
+}
+
 // A refusal is shown once, below the text and with a way on, and leaves no cards.
 func TestFrameOfARefusal(t *testing.T) {
 	h, ctx := newTestSite(t, dbtest.SQLite(t)).Handlers, i18n.WithLanguage(t.Context(), "en")

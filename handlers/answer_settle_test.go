@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/PuerkitoBio/goquery"
+
+	"docent/internal/answer"
 )
 
 // settle lets everything come to its end and looks at what is left.
@@ -224,8 +226,24 @@ func (w *world) checkWhole(conv string, whole *goquery.Document) error {
 			next++
 		}
 	}
-	if page := whole.Find("[data-docent-turn]"); page.Length() != len(turns) {
-		return fmt.Errorf("%d turns on the page of %d", page.Length(), len(turns))
+	_, body, err := w.procs[0].send(w.jar, "GET", conversationsURL+conv+"?lang=en&block="+worldBlock, nil, "HX-Request", "")
+	if err != nil {
+		return err
+	}
+	page, err := goquery.NewDocumentFromReader(strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if n := whole.Find("[data-docent-turn]").Length(); n != len(turns) || page.Find("[data-docent-turn]").Length() != n {
+		return fmt.Errorf("%d turns in the fragment of %d", n, len(turns))
+	}
+	for _, part := range []string{"-status", "-body"} {
+		for _, turn := range turns {
+			selector := "#" + answer.DOMID(turn.ID) + part
+			if got, want := outer(page.Find(selector)), outer(whole.Find(selector)); got != want && !w.lossy[conv] {
+				return fmt.Errorf("the page of the conversation is %s", difference(got, want))
+			}
+		}
 	}
 	for i, turn := range turns {
 		rating := w.votes[fmt.Sprint(conv, " ", i+1)]

@@ -1,176 +1,265 @@
 package handlers
 
 import (
+	"bufio"
+	"context"
 	"fmt"
-	"strconv"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/PuerkitoBio/goquery"
+	"github.com/a-h/templ"
 
-	"docent/internal/answer"
+	"docent/components"
+	"docent/internal/config"
+	"docent/internal/i18n"
 )
 
-// check looks at a tab's page after an event with this id: nothing is there twice,
-// settled blocks are the elements they were, and cards keep their numbers. The
-// caller holds the lock.
-func (t *tab) check(id string) error {
-	ids := map[string]bool{}
-	for _, el := range t.doc.Find("[id]").EachIter() {
-		name := el.AttrOr("id", "")
-		if ids[name] {
-			return fmt.Errorf("tab %d: %s is there twice", t.n, name)
-		}
-		ids[name] = true
+// A tab is a browser's page with an Answer block and two lists of its sources.
+type tab struct {
+	w *world
+	n int
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced when something below has changed
+	doc     *goquery.Document
+	conv    string
+	stream  *stream
+	turn    string // whose events it watches, or watched last
+	events  string // their address
+	last    string // id of the last event
+	tags    map[string]bool
+	cards   []string // keys by running number, once shown
+	kept    []moment
+	count   int // events
+	err     error
+}
+
+// A moment is a page as it was, such as a browser restores it.
+type moment struct {
+	doc          *goquery.Document
+	turn, conv   string
+	events, last string
+	tags         map[string]bool
+	cards        []string
+}
+
+// A stream is one connection of a tab's.
+type stream struct {
+	proc   *process
+	cancel context.CancelFunc
+	left   int // bytes until it breaks; negative: it does not
+	ends   int // end events
+	over   bool
+	failed bool // ended by an error event
+}
+
+const worldBlock = config.SiteAnswerID
+
+// emptyPage is the page as a cache has it.
+func emptyPage() (*goquery.Document, error) {
+	var b strings.Builder
+	ctx := i18n.WithLanguage(context.Background(), "en")
+	err := templ.Join(
+		components.Answer(components.AnswerProps{ID: worldBlock, Action: questionURL, Agent: "site", Lang: "en", Label: "Answer", Empty: "Ask."}),
+		components.SourceList(components.SourceListProps{ID: "list", AnswerID: worldBlock}),
+		components.SourceList(components.SourceListProps{ID: "second", AnswerID: worldBlock}),
+		components.SourceList(components.SourceListProps{ID: "elsewhere", AnswerID: "another"}),
+	).Render(ctx, &b)
+	if err != nil {
+		return nil, err
 	}
-	if err := t.checkBlocks(id); err != nil {
+	return goquery.NewDocumentFromReader(strings.NewReader(b.String()))
+}
+
+func (t *tab) notify() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// await waits until a condition on the tab holds.
+func (t *tab) await(what string, ok func() bool) error {
+	late := time.After(patience)
+	for {
+		t.mu.Lock()
+		err, good, changed := t.err, ok(), t.changed
+		t.mu.Unlock()
+		if err != nil || good {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-late:
+			return fmt.Errorf("tab %d never came to %s", t.n, what)
+		}
+	}
+}
+
+// open shows a conversation in the tab, as a page does that was loaded anew.
+func (t *tab) open(p *process, conv string) error {
+	t.disconnect()
+	res, body, err := p.send(t.w.jar, "GET", conversationsURL+conv+"?lang=en&block="+worldBlock, nil)
+	if err != nil {
 		return err
 	}
-	return t.checkCards()
-}
-
-// checkBlocks holds on to the blocks that are settled and finds them all again.
-func (t *tab) checkBlocks(id string) error {
-	for block := range t.tags {
-		el := t.doc.Find("#" + block)
-		if el.AttrOr("data-tag", "") == "" {
-			if !t.w.lossy[t.conv] {
-				return fmt.Errorf("tab %d: the settled block %s is not the element it was (%d found)", t.n, block, el.Length())
-			}
-			delete(t.tags, block)
-		}
+	doc, err := emptyPage()
+	if err != nil {
+		return err
 	}
-	if t.turn == "" {
+	t.mu.Lock()
+	t.doc, t.conv, t.turn, t.tags, t.cards, t.kept = doc, "", "", map[string]bool{}, nil, nil
+	t.mu.Unlock()
+	if t.w.deleted[conv] {
+		if res.StatusCode != http.StatusNotFound {
+			return fmt.Errorf("a deleted conversation: %d", res.StatusCode)
+		}
 		return nil
 	}
-	have, ok := parseSeen(id)
-	if !ok {
-		return fmt.Errorf("an event has the id %q", id)
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("conversation: %d %s", res.StatusCode, body)
 	}
-	dom := answer.DOMID(t.turn)
-	for i := range have.Settled {
-		block := fmt.Sprintf("%s-b%d", dom, i)
-		el := t.doc.Find("#" + block)
-		if el.Length() != 1 {
-			return fmt.Errorf("tab %d: the settled block %s is there %d times", t.n, block, el.Length())
-		}
-		el.SetAttr("data-tag", "x")
-		t.tags[block] = true
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := swapAnswer(doc, body, "#"+worldBlock+"-transcript", "innerHTML"); err != nil {
+		return fmt.Errorf("fragment of a conversation: %w", err)
 	}
-	for i, el := range t.doc.Find("#" + dom + "-body > *").EachIter() {
-		if want := fmt.Sprintf("%s-b%d", dom, i); el.AttrOr("id", "") != want {
-			return fmt.Errorf("tab %d: block %d is %s", t.n, i, el.AttrOr("id", ""))
-		}
-	}
-	return nil
+	t.conv = conv
+	return t.watch(p)
 }
 
-// checkCards looks at the lists of sources: numbered from 1, each source once, as
-// they were numbered before, and one for each number in the text.
-func (t *tab) checkCards() error {
-	if n := t.doc.Find("#elsewhere li").Length(); n != 0 {
-		return fmt.Errorf("tab %d: %d sources in a list of another answer", t.n, n)
+// watch checks a page that has just got a turn and connects to the events that the
+// turn names, if it names some. The caller holds the lock.
+func (t *tab) watch(p *process) error {
+	t.turn = ""
+	have := seen{}.String()
+	for _, el := range t.doc.Find("[data-docent-stream]").EachIter() {
+		t.events = el.AttrOr("hx-sse:connect", "")
+		t.turn = strings.TrimPrefix(strings.TrimSuffix(strings.Split(t.events, "?")[0], "/events"), turnsURL)
+		t.last = ""
+		t.connect(p)
+		address, err := url.Parse(t.events)
+		if err != nil {
+			return err
+		}
+		have = address.Query().Get("seen")
 	}
-	for _, list := range []string{"#list", "#second"} {
-		keys := map[string]bool{}
-		n := 0
-		for i, el := range t.doc.Find(list + " [data-docent-cited] > li").EachIter() {
-			key := sourceKey(el)
-			if el.AttrOr("data-docent-source", "") != strconv.Itoa(i+1) || keys[key] {
-				return fmt.Errorf("tab %d: card %d of %s is %s of %q", t.n, i+1, list, el.AttrOr("data-docent-source", ""), key)
-			}
-			keys[key] = true
-			if n++; n > len(t.cards) {
-				t.cards = append(t.cards, key)
-			} else if t.cards[i] != key && !t.w.lossy[t.conv] {
-				return fmt.Errorf("tab %d: number %d was %q and is %q", t.n, n, t.cards[i], key)
-			}
-		}
-		if n < len(t.cards) {
-			if !t.w.lossy[t.conv] {
-				return fmt.Errorf("tab %d: %s had %d cards and has %d", t.n, list, len(t.cards), n)
-			}
-			t.cards = t.cards[:n]
-		}
-		for _, el := range t.doc.Find(list + " [data-docent-waiting] > li").EachIter() {
-			if key := sourceKey(el); keys[key] {
-				return fmt.Errorf("tab %d: %q is cited and waits", t.n, key)
-			} else {
-				keys[key] = true
-			}
-		}
-	}
-	next := 1
-	for _, el := range t.doc.Find(".d-turn__body .d-cite a").EachIter() {
-		n, err := strconv.Atoi(strings.TrimPrefix(el.AttrOr("href", ""), "#source-"))
-		if err != nil || n > next || n > len(t.cards) {
-			return fmt.Errorf("tab %d: the text cites %s after %d others, and %d have cards", t.n, el.AttrOr("href", ""), next-1, len(t.cards))
-		}
-		if n == next {
-			next++
-		}
-	}
-	return nil
+	return t.check(have)
 }
 
-func sourceKey(card *goquery.Selection) string {
-	return card.Find(".d-source__title a").First().AttrOr("href", "")
+// connect opens the stream that the tab's page wants.
+func (t *tab) connect(p *process) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &stream{proc: p, cancel: cancel, left: -1}
+	t.stream = s
+	go t.read(ctx, s, t.events, t.last)
 }
 
-// compare looks for differences between what a tab shows in the end and the page
-// that the server renders whole. What the visitor did to an answer in another tab
-// does not count.
-func (t *tab) compare(whole *goquery.Document) error {
-	page := goquery.CloneDocument(t.doc)
-	for _, doc := range []*goquery.Document{page, whole} {
-		doc.Find("[data-tag]").RemoveAttr("data-tag")
-		doc.Find(".d-feedback").SetHtml("")
-		doc.Find(".d-turn__body").SetAttr("aria-busy", "false") // as the script does at the end
+func (t *tab) disconnect() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stream != nil {
+		t.stream.cancel()
+		t.stream = nil
+		t.notify()
 	}
-	turns := page.Find("[data-docent-turn]")
-	if turns.Length() == 0 {
-		return fmt.Errorf("tab %d shows nothing", t.n)
-	}
-	if n := page.Find("[data-docent-stream]").Length(); n != 0 {
-		return fmt.Errorf("tab %d: %d elements still stream", t.n, n)
-	}
-	for i, turn := range turns.EachIter() {
-		same := whole.Find("[data-docent-turn]").Eq(i)
-		if got, want := outer(turn), outer(same); got != want {
-			return fmt.Errorf("tab %d: turn %d is %s", t.n, i+1, difference(got, want))
-		}
-	}
-	parts := []string{"#list [data-docent-cited]", "#second [data-docent-cited]"}
-	if turns.Length() == whole.Find("[data-docent-turn]").Length() {
-		parts = append(parts, "#list", "#second", "#"+worldBlock+"-follow")
-	}
-	for _, part := range parts {
-		got, want := outer(page.Find(part)), outer(whole.Find(part))
-		if len(parts) == 2 { // others were cited after what this tab shows
-			got, _ = page.Find(part).Html()
-			want, _ = whole.Find(part).Html()
-			want = want[:min(len(got), len(want))]
-		}
-		if got != want {
-			return fmt.Errorf("tab %d: %s is %s", t.n, part, difference(got, want))
-		}
-	}
-	return nil
 }
 
-func outer(s *goquery.Selection) string {
-	h, err := goquery.OuterHtml(s)
+// read takes the events of one connection until it ends.
+func (t *tab) read(ctx context.Context, s *stream, path, last string) {
+	defer s.cancel()
+	err := t.receive(ctx, s, path, last)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stream == s {
+		t.stream = nil
+		if err != nil && t.err == nil {
+			t.err = err
+		}
+	}
+	s.over = true
+	t.notify()
+}
+
+func (t *tab) receive(ctx context.Context, s *stream, path, last string) error {
+	res, err := s.proc.request(ctx, t.w.jar, "GET", path, nil, "Last-Event-ID", last)
 	if err != nil {
-		return err.Error()
+		return nil // the process is gone, or the tab does not want it any more
 	}
-	return h
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusNotFound {
+		s.failed = true
+		return nil
+	}
+	if res.StatusCode != http.StatusOK {
+		b, _ := io.ReadAll(res.Body)
+		return fmt.Errorf("events: %d %s", res.StatusCode, b)
+	}
+	in := bufio.NewReader(res.Body)
+	var id, name string
+	var data []string
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return nil
+		}
+		t.mu.Lock()
+		if s.left >= 0 {
+			if s.left -= len(line); s.left < 0 {
+				s.left = 0
+				t.mu.Unlock()
+				return nil // broken in the middle of an event
+			}
+		}
+		t.mu.Unlock()
+		line = strings.TrimSuffix(line, "\n")
+		field, value, _ := strings.Cut(line, ": ")
+		switch {
+		case line == "" && (name != "" || data != nil):
+			if stop, err := t.take(s, id, name, strings.Join(data, "\n")); stop || err != nil {
+				return err
+			}
+			id, name, data = "", "", nil
+		case field == "id":
+			id = value
+		case field == "event":
+			name = value
+		case field == "data":
+			data = append(data, value)
+		}
+	}
 }
 
-// difference shows where two texts part.
-func difference(got, want string) string {
-	at := 0
-	for at < min(len(got), len(want)) && got[at] == want[at] {
-		at++
+// take handles one whole event.
+func (t *tab) take(s *stream, id, name, data string) (stop bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stream != s {
+		return true, nil
 	}
-	around := func(s string) string { return s[max(0, at-200):min(len(s), at+200)] }
-	return fmt.Sprintf("\n…%s…\nwant\n…%s…", around(got), around(want))
+	defer t.notify()
+	switch {
+	case name == "done":
+		s.ends++
+		t.stream = nil // htmx closes it
+		return true, nil
+	case name == "error":
+		s.failed = true
+		return true, nil
+	case name != "" || id == "":
+		return true, fmt.Errorf("event %q with id %q", name, id)
+	}
+	if t.count++; t.count%3 == 0 { // a moment that the browser may come back to
+		t.kept = append(t.kept, moment{goquery.CloneDocument(t.doc), t.turn, t.conv, t.events, t.last, maps.Clone(t.tags), slices.Clone(t.cards)})
+	}
+	if err := swapFrame(t.doc, data); err != nil {
+		return true, fmt.Errorf("tab %d after %s: %w", t.n, t.last, err)
+	}
+	t.last = id
+	return false, t.check(id)
 }

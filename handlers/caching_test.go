@@ -30,6 +30,11 @@ func TestShellsAreTheSameForEverybody(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		s := newTestSite(t, d, bilingual(d))
 		garden(t, s)
+		front, err := s.Content.ByPath(t.Context(), account.Account{Roles: []string{account.RoleAdministrator}}, "en", "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.save(t, content.Input{Ref: front.Ref, Lang: "es", Title: "El jardín", Path: "/", SectionIndex: true})
 		stranger, regular := s.browser(), s.browser()
 		regular.get("/session/token").want(t, http.StatusOK)
 		st := askedBy(t, s, regular)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"docent/components"
 	"docent/db"
 	"docent/internal/account"
 	"docent/internal/answer"
@@ -171,6 +172,9 @@ func (h *Handlers) writeVerdict(c echo.Context, v verdict) error {
 	case v.redirect != "":
 		c.Response().Header().Set("Cache-Control", "no-cache")
 		return c.Redirect(v.status, (&url.URL{Path: v.redirect, RawQuery: c.Request().URL.RawQuery}).String())
+	case isFragment(c) && v.status == http.StatusNotFound && c.Get(askedKey) != nil:
+		return h.fragment(c, v.status, components.Notice(components.NoticeProps{Kind: components.NoticeDanger, Live: true,
+			Title: i18n.T(ctx, "conversation.missing"), Message: v.message}))
 	case isFragment(c):
 		return h.fragment(c, v.status, views.ErrorNotice(v.status, v.message))
 	case wantsJSON(c):
@@ -180,7 +184,9 @@ func (h *Handlers) writeVerdict(c echo.Context, v verdict) error {
 	if v.status >= http.StatusInternalServerError {
 		p.RequestID = c.Response().Header().Get(echo.HeaderXRequestID)
 	}
-	p.Question = h.refusedForm(c, v.status)
+	if p.Question = h.refusedForm(c, v.status); p.Question != nil {
+		p.Blocks = views.Blocks{} // one form, and that with the question
+	}
 	switch {
 	case p.Question != nil && v.status == http.StatusNotFound:
 		p.Title = i18n.T(ctx, "conversation.missing")

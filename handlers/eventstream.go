@@ -12,8 +12,8 @@ import (
 
 const (
 	heartbeatEvery = 15 * time.Second
-	// A client that takes nothing for this long is gone; its goroutine must not
-	// wait for it for ever.
+	// A client that takes nothing for this long, or a little less, is gone; its
+	// goroutine must not wait for it for ever.
 	writeTimeout = 30 * time.Second
 )
 
@@ -29,6 +29,8 @@ type eventStream struct {
 	err    error
 	closed bool
 	beat   *time.Timer
+	wrote  time.Time // last
+	due    time.Time // when a write would fail
 }
 
 // newEventStream sends the header. From here on errors can only be events.
@@ -64,6 +66,12 @@ func (s *eventStream) heartbeat() {
 	if s.closed {
 		return
 	}
+	// Events do not put the timer off: that would cost each of them more than it does
+	// to look once how long there was none.
+	if quiet := time.Since(s.wrote); quiet < heartbeatEvery {
+		s.beat.Reset(heartbeatEvery - quiet)
+		return
+	}
 	s.write([]byte(":\n\n"))
 	s.beat.Reset(heartbeatEvery)
 }
@@ -76,7 +84,6 @@ func (s *eventStream) send(id, name, data string) error {
 	writeEvent(b, id, name, data)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.beat.Reset(heartbeatEvery)
 	return s.write(b.Bytes())
 }
 
@@ -91,7 +98,10 @@ func writeEvent(b *bytes.Buffer, id, name, data string) {
 	if name != "" {
 		b.WriteString("event: " + name + "\n")
 	}
-	for line := range strings.SplitSeq(newlines.Replace(data), "\n") {
+	if strings.Contains(data, "\r") {
+		data = newlines.Replace(data)
+	}
+	for line := range strings.SplitSeq(data, "\n") {
 		b.WriteString("data: ")
 		b.WriteString(line)
 		b.WriteByte('\n')
@@ -103,12 +113,17 @@ func (s *eventStream) write(event []byte) error {
 	if s.err != nil {
 		return s.err
 	}
-	// The server's own write timeout would cut a long answer off; this one moves.
-	if err := s.rc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-		s.err = err
-	} else if _, err := s.w.Write(event); err != nil {
-		s.err = err
-	} else {
+	s.wrote = time.Now()
+	// The server's own write timeout would cut a long answer off; this one moves, not
+	// with every event.
+	if s.due.Sub(s.wrote) < writeTimeout*2/3 {
+		s.due = s.wrote.Add(writeTimeout)
+		s.err = s.rc.SetWriteDeadline(s.due)
+	}
+	if s.err == nil {
+		_, s.err = s.w.Write(event)
+	}
+	if s.err == nil {
 		s.err = s.rc.Flush()
 	}
 	return s.err

@@ -159,7 +159,7 @@ func (f fanOut) measure(t *testing.T, kind string) (r fanOutResult) {
 		benchtest.Ask[bool](server, "start")
 		l.Hear(time.Second)
 		used, began := server.CPU(), time.Now()
-		heard := l.Hear(2500 * time.Millisecond)
+		heard := l.Hear(3 * time.Second)
 		used, took := server.CPU()-used, time.Since(began)
 		r.perEvent = float64(used.Microseconds()) / float64(heard.Events)
 		r.perSecond = float64(heard.Events) / took.Seconds()

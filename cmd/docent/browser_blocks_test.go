@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -19,6 +20,18 @@ func answering(t *testing.T, replies ...llmtest.Reply) *testSite {
 	model := llmtest.NewFakeOpenAI(replies...)
 	t.Cleanup(model.Close)
 	return serveSite(t, map[string]string{"DOCENT_MODEL_URL": model.URL, "DOCENT_MODEL": "fake"})
+}
+
+// pass lets the model say this many pieces more.
+func pass(t *testing.T, gate chan<- struct{}, pieces int) {
+	t.Helper()
+	for range pieces {
+		select {
+		case gate <- struct{}{}:
+		case <-time.After(30 * time.Second):
+			t.Fatal("the model is not asked, or not heard to the end")
+		}
+	}
 }
 
 // configure changes the configuration of a site that runs, as another process would.
@@ -246,7 +259,7 @@ func TestBrowserHandOff(t *testing.T) {
 	// The page of the conversation deletes it, and the browser forgets it.
 	id := script[string](t, ctx, "document.querySelector('[data-docent-conversation]').dataset.docentConversation")
 	on(t, ctx, s.url+"/ai-answers/conversations/"+id)
-	do(t, ctx, chromedp.Click(".answers-foot form[action$=delete] button"))
+	do(t, ctx, chromedp.Click(".answers-foot form[action*='/delete'] button"))
 	until(t, ctx, "location.pathname === '/answers' && window.htmx")
 	if n := script[int](t, ctx, "localStorage.length + document.querySelectorAll('[data-docent-turn], [data-docent-reopen]').length"); n != 0 {
 		t.Errorf("%d traces of a deleted conversation", n)

@@ -144,9 +144,7 @@ func TestBrowserCitationsByMouse(t *testing.T) {
 	ctx := browser(t, 1280, 900)
 	on(t, ctx, s.url+"/answers")
 	put(t, ctx, "When is the garden open?")
-	for range 2 {
-		gate <- struct{}{}
-	}
+	pass(t, gate, 2)
 	until(t, ctx, "document.querySelector('.d-cite a')")
 	middle := func(selector string) (x, y float64) {
 		at := script[[]float64](t, ctx, "(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(\""+selector+"\").getBoundingClientRect())")

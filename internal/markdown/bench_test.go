@@ -13,16 +13,15 @@ import (
 
 const tokens = 16 // between two renders
 
-// streamed renders a text as a run does: piece by piece, and what may be stored of
-// it each time.
+// streamed renders a text piece by piece, and what may be stored of it each time.
 func streamed(pieces []string) (renders int) {
 	s := NewStream(testOptions())
 	for _, p := range pieces {
 		s.Write(p)
-		s.Render(false)
+		s.Update(false)
 		s.Text()
 	}
-	s.Render(true)
+	s.Update(true)
 	return len(pieces) + 1
 }
 

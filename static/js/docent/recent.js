@@ -123,7 +123,7 @@ document.addEventListener("click", (event) => {
 
 // The conversation's own page deletes it with a form.
 document.addEventListener("submit", (event) => {
-  const id = /\/ai-answers\/conversations\/([^/?]+)\/delete$/.exec(event.target.action)?.[1];
+  const id = /\/ai-answers\/conversations\/([^/?]+)\/delete(?:\?|$)/.exec(event.target.action)?.[1];
   if (id && !event.defaultPrevented) forgetRecent(decodeURIComponent(id));
 });
 

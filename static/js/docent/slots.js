@@ -5,6 +5,7 @@
 
 const SLOTS = 4;
 const LOOK_IN = 2000; // milliseconds
+const GRANT = 250; // milliseconds in which a free slot is certainly given
 const RECONNECT = 500; // milliseconds until the first try
 const RECONNECT_MOST = 8000; // milliseconds between tries, however long an outage lasts
 
@@ -29,7 +30,7 @@ const hurry = (stream) => {
 const takeSlot = (stream) => {
   if (!isCapped() || document.hidden || slots.has(stream)) return;
   const waiting = new AbortController();
-  const slot = { held: false, free: () => waiting.abort() };
+  const slot = { held: false, due: performance.now() + GRANT, free: () => waiting.abort() };
   slots.set(stream, slot);
   for (let n = 0; n < SLOTS; n++) {
     navigator.locks.request(`docent-stream-${n}`, { signal: waiting.signal }, () => {
@@ -74,5 +75,9 @@ const openConnection = (stream, connection) => {
 const afterMessage = (stream, connection, message) => {
   const listening = hasSlot(stream) && message.event !== "error";
   connection.config.reconnectDelay = listening ? RECONNECT : LOOK_IN;
-  if (!hasSlot(stream)) connection.reader?.cancel();
+  if (hasSlot(stream)) return;
+  // The first message may come before a slot that is free: that is worth waiting for.
+  setTimeout(() => {
+    if (!hasSlot(stream)) connection.reader?.cancel();
+  }, Math.max(0, (slots.get(stream)?.due ?? 0) - performance.now()));
 };
