@@ -14,6 +14,7 @@ import (
 
 func (w *world) tab(i int) *tab      { return w.tabs[i%len(w.tabs)] }
 func (w *world) proc(i int) *process { return w.procs[i%len(w.procs)] }
+
 func (w *world) speaking() []*play {
 	var out []*play
 	for _, p := range w.plays {

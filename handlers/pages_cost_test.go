@@ -21,6 +21,7 @@ func (s *testSite) statements(t *testing.T, path string, cookies ...*http.Cookie
 	for range 4 {
 		ctx, n := db.Counting(t.Context())
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+		r.Header.Set("Cache-Control", "no-cache") // not as it was made before
 		for _, c := range cookies {
 			r.AddCookie(c)
 		}

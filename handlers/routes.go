@@ -48,7 +48,7 @@ func (h *Handlers) routes(e *echo.Echo) {
 	site.GET("/sitemap/:file", h.sitemapPart)
 	site.GET("/language/:lang", h.chooseLanguage)
 	site.GET(styleguideURL, h.styleguide)
-	site.GET("/*", h.page) // also /answers, /search and feeds, in every language
+	site.GET("/*", h.page, h.keepShells) // also /answers, /search and feeds, in every language
 
 	user := site.under("/user", noStore)
 	user.GET("/login", h.loginForm)

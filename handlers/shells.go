@@ -71,8 +71,10 @@ func (h *Handlers) keepShells(next echo.HandlerFunc) echo.HandlerFunc {
 		if p == nil {
 			return err
 		}
-		p.writes, p.until = writes, now.Add(shellTime)
-		h.shells.put(key, p)
+		if p.isEverybodys() {
+			p.writes, p.until = writes, now.Add(shellTime)
+			h.shells.put(key, p)
+		}
 		return p.serve(c)
 	}
 }
@@ -91,8 +93,8 @@ func shellKey(r *http.Request) string {
 	return strings.Join(parts, "\n")
 }
 
-// recordShell lets the route write into memory. What cannot be kept goes on to the
-// client, and no shell is returned.
+// recordShell lets the route write into memory. What is not a whole page goes on to
+// the client, and no shell is returned.
 func (h *Handlers) recordShell(c echo.Context, next echo.HandlerFunc) (*shell, error) {
 	r, res := c.Request(), c.Response()
 	client, asked := res.Writer, r.Header["If-None-Match"]
@@ -109,8 +111,7 @@ func (h *Handlers) recordShell(c echo.Context, next echo.HandlerFunc) (*shell, e
 		return nil, err
 	}
 	header := client.Header()
-	if err != nil || record.status != http.StatusOK || header.Get("Cache-Control") != anyoneMayKeep || header.Get("ETag") == "" ||
-		header.Get(echo.HeaderSetCookie) != "" || record.body.Len() > largestShell {
+	if err != nil || record.status != http.StatusOK || header.Get("ETag") == "" {
 		client.WriteHeader(record.status)
 		if _, wrote := client.Write(record.body.Bytes()); err == nil {
 			err = wrote
@@ -125,6 +126,13 @@ func (h *Handlers) recordShell(c echo.Context, next echo.HandlerFunc) (*shell, e
 	}
 	res.Committed, res.Size = false, 0 // serve writes it
 	return &shell{header: own, body: record.body.Bytes()}, nil
+}
+
+// isEverybodys reports whether the next anonymous visitor would get the same page:
+// where the browser's languages choose among several, nobody can tell.
+func (p *shell) isEverybodys() bool {
+	return p.header.Get("Cache-Control") == anyoneMayKeep && p.header.Get(echo.HeaderSetCookie) == "" &&
+		!slices.Contains(p.header.Values("Vary"), "Accept-Language") && len(p.body) <= largestShell
 }
 
 func (p *shell) serve(c echo.Context) error {
