@@ -91,7 +91,7 @@ type wire struct {
 func wireOf(t testing.TB, h *Handlers, ctx context.Context, text string, interval, pause time.Duration) (sum wire) {
 	t.Helper()
 	watch := &turnWatch{h: h, page: answersBlock{ID: "ai-answers-answer-site", Lang: "en", Agent: "site"}}
-	var before []markdown.Block
+	var before markdown.Blocks
 	paced(text, interval, pause, func(st answer.State) {
 		frame, err := watch.frame(ctx, st)
 		if err != nil {
@@ -111,9 +111,10 @@ func wireOf(t testing.TB, h *Handlers, ctx context.Context, text string, interva
 			}
 		}
 		sum.final = 0
-		for i, b := range st.Blocks {
+		for i := range st.Blocks.Len() {
+			b := st.Blocks.At(i)
 			sum.final += len(b.HTML)
-			if i >= len(before) || before[i].HTML != b.HTML {
+			if i >= before.Len() || before.At(i).HTML != b.HTML {
 				sum.whole += len(b.HTML)
 			}
 		}

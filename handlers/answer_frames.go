@@ -12,6 +12,7 @@ import (
 
 	"docent/components"
 	"docent/internal/answer"
+	"docent/internal/markdown"
 )
 
 // seen is how much of a turn a watcher has, as told by the id of the last event
@@ -57,11 +58,7 @@ func parseSeen(id string) (s seen, ok bool) {
 // seenOf is what a watcher has that was shown a whole state, on a page whose list
 // of sources has cards from earlier turns.
 func seenOf(st answer.State, cards int) seen {
-	s := seen{Blocks: len(st.Blocks), Cards: cards, Text: len(st.Text)}
-	for s.Settled < len(st.Blocks) && st.Blocks[s.Settled].Settled {
-		s.Settled++
-	}
-	return s
+	return seen{Settled: len(st.Blocks.Settled), Blocks: st.Blocks.Len(), Cards: cards, Text: len(st.Text)}
 }
 
 // seenIn is what an Answer block has that shows a whole state.
@@ -99,12 +96,16 @@ func (w *turnWatch) frame(ctx context.Context, st answer.State) (string, error) 
 		return "", nil
 	}
 	if st.Refused {
-		st.Blocks = nil // pages show the refusal below the text, with ways on
+		st.Blocks = markdown.Blocks{} // pages show the refusal below the text, with ways on
 	}
-	props := w.h.turnProps(ctx, st, w.page)
+	around := st
+	if st.IsRunning() {
+		around.Blocks = markdown.Blocks{} // nothing around a growing text depends on it
+	}
+	props := w.h.turnProps(ctx, around, w.page)
 	dom := props.DOMID
 	var parts []templ.Component
-	if w.last == nil || !w.sameStatus(ctx, props) {
+	if w.last == nil || !w.sameStatus(props) {
 		parts = append(parts, components.Partial("#"+dom+"-status", components.SwapMorph, components.TurnStatus(props)))
 	}
 	parts = append(parts, w.blocks(dom, st)...)
@@ -122,9 +123,8 @@ func (w *turnWatch) frame(ctx context.Context, st answer.State) (string, error) 
 	return b.String(), err
 }
 
-func (w *turnWatch) sameStatus(ctx context.Context, now components.TurnProps) bool {
-	before := w.h.turnProps(ctx, *w.last, w.page)
-	return before.State == now.State && before.SourceCount == now.SourceCount && now.State.Running()
+func (w *turnWatch) sameStatus(now components.TurnProps) bool {
+	return turnState(*w.last) == now.State && len(w.last.Sources) == now.SourceCount && now.State.Running()
 }
 
 // ahead reports whether the page shows more than st, which another process still
@@ -139,7 +139,7 @@ const mostLoose = 8
 // blocks are the changes of the answer's text.
 func (w *turnWatch) blocks(dom string, st answer.State) []templ.Component {
 	body := "#" + dom + "-body"
-	if w.have.Settled > len(st.Blocks) || w.last == nil && w.have.Blocks > len(st.Blocks)+mostLoose {
+	if w.have.Settled > st.Blocks.Len() || w.last == nil && w.have.Blocks > st.Blocks.Len()+mostLoose {
 		// The page has more than there is: the process that wrote it is gone and
 		// its last words with it. Or the position is made up: it must cost nothing.
 		return []templ.Component{components.Partial(body, components.SwapInside, components.HTML(joinBlocks(st, 0)))}
@@ -148,13 +148,13 @@ func (w *turnWatch) blocks(dom string, st answer.State) []templ.Component {
 	put := func(i int, inside string, swap components.Swap, html string) {
 		parts = append(parts, components.Partial(fmt.Sprintf("#%s-b%d%s", dom, i, inside), swap, components.HTML(html)))
 	}
-	for i := w.have.Settled; i < min(w.have.Blocks, len(st.Blocks)); i++ {
-		now := st.Blocks[i].HTML
-		if w.last == nil || i >= len(w.last.Blocks) {
+	for i := w.have.Settled; i < min(w.have.Blocks, st.Blocks.Len()); i++ {
+		now := st.Blocks.At(i).HTML
+		if w.last == nil || i >= w.last.Blocks.Len() {
 			put(i, "", components.SwapReplace, now)
 			continue
 		}
-		before := w.last.Blocks[i].HTML
+		before := w.last.Blocks.At(i).HTML
 		if before == now {
 			continue
 		}
@@ -166,10 +166,10 @@ func (w *turnWatch) blocks(dom string, st answer.State) []templ.Component {
 			put(i, strings.Repeat(">:last-child", step.depth), components.SwapAppend, step.html)
 		}
 	}
-	for i := len(st.Blocks); i < w.have.Blocks; i++ {
+	for i := st.Blocks.Len(); i < w.have.Blocks; i++ {
 		put(i, "", components.SwapDelete, "")
 	}
-	if len(st.Blocks) > w.have.Blocks {
+	if st.Blocks.Len() > w.have.Blocks {
 		parts = append(parts, components.Partial(body, components.SwapAppend, components.HTML(joinBlocks(st, w.have.Blocks))))
 	}
 	return parts
@@ -177,7 +177,7 @@ func (w *turnWatch) blocks(dom string, st answer.State) []templ.Component {
 
 func joinBlocks(st answer.State, from int) string {
 	var b strings.Builder
-	for _, block := range st.Blocks[from:] {
+	for block := range st.Blocks.From(from) {
 		b.WriteString(block.HTML)
 	}
 	return b.String()

@@ -43,7 +43,7 @@ func statesOf(r *rand.Rand, earlier []string) []answer.State {
 		BlockID:  func(i int) string { return fmt.Sprintf("%s-b%d", answer.DOMID(turn.ID), i) },
 	})
 	snapshot := func(final bool) answer.State {
-		st := answer.State{Turn: turn, Phase: answer.Writing, Retrieved: true, Blocks: slices.Clone(stream.Render(final))}
+		st := answer.State{Turn: turn, Phase: answer.Writing, Retrieved: true, Blocks: stream.Render(final)}
 		st.Sources = slices.Clone(sources)
 		running := slices.Clone(earlier)
 		for i, key := range stream.Cited() {
@@ -160,7 +160,8 @@ func TestFramesEndInTheWholePage(t *testing.T) {
 				t.Fatal(err)
 			}
 			page.apply(frame)
-			for j, b := range states[i].Blocks {
+			for j := range states[i].Blocks.Len() {
+				b := states[i].Blocks.At(j)
 				id := fmt.Sprintf("%s-b%d", answer.DOMID(first.ID), j)
 				el := page.doc.Find("#" + id)
 				if el.Length() != 1 {
@@ -237,7 +238,7 @@ func TestFramesAfterALoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	page.apply(frame)
-	if got, want := page.doc.Find(".d-turn__body > *").Length(), len(poor.Blocks); got != want {
+	if got, want := page.doc.Find(".d-turn__body > *").Length(), poor.Blocks.Len(); got != want {
 		t.Errorf("%d blocks are shown, want %d", got, want)
 	}
 	if got, want := page.doc.Find("#list [data-docent-source]").Length(), len(newCards(poor, 0)); got != want {
@@ -350,7 +351,7 @@ func TestFrameOfARefusal(t *testing.T) {
 		components.SourceList(components.SourceListProps{ID: "list", AnswerID: block.ID, Running: true}))
 	last := first
 	last.Status, last.Refused, last.Text, last.FinalText = answer.Done, true, "Found nothing.", "Found nothing."
-	last.Blocks, _ = markdown.Render(last.Text, markdown.Options{})
+	last.Blocks.Settled, _ = markdown.Render(last.Text, markdown.Options{})
 	frame, err := (&turnWatch{h: h, page: block}).frame(ctx, last)
 	if err != nil {
 		t.Fatal(err)

@@ -53,11 +53,11 @@ func TestAdditionsMakeTheElement(t *testing.T) {
 		}
 		return html
 	}
-	var before []markdown.Block
+	var before markdown.Blocks
 	grown, others := 0, 0
 	paced(benchtest.Answer(12<<10), 10*time.Millisecond, 0, func(st answer.State) {
-		for i := range min(len(before), len(st.Blocks)) {
-			was, now := before[i].HTML, st.Blocks[i].HTML
+		for i := range min(before.Len(), st.Blocks.Len()) {
+			was, now := before.At(i).HTML, st.Blocks.At(i).HTML
 			if was == now {
 				continue
 			}

@@ -100,7 +100,7 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 	if st.Lang != block.Lang {
 		p.Lang = st.Lang
 	}
-	for _, b := range st.Blocks {
+	for b := range st.Blocks.From(0) {
 		p.Blocks = append(p.Blocks, b.HTML)
 	}
 	for _, s := range st.Sources {

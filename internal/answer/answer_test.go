@@ -130,7 +130,7 @@ func (s *site) wait(st answer.State, who account.Account) answer.State {
 
 func html(st answer.State) string {
 	var b strings.Builder
-	for _, block := range st.Blocks {
+	for block := range st.Blocks.From(0) {
 		b.WriteString(block.HTML)
 	}
 	return b.String()
@@ -539,8 +539,8 @@ func TestWatchedFromAnotherProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := len(st.Blocks); st.IsRunning() && n == 2 && !open {
-				if st.Blocks[1].Settled {
+			if n := st.Blocks.Len(); st.IsRunning() && n == 2 && !open {
+				if st.Blocks.At(1).Settled {
 					t.Error("the second block counts as settled while it grows")
 				}
 				open = true

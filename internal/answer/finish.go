@@ -41,7 +41,7 @@ func (r *run) end(ctx context.Context, finish llm.Finish, err error) {
 
 // conclude sets what is stored of the turn's end and returns its last blocks. Text
 // that cannot be rendered is dropped: nobody could open its conversation.
-func (r *run) conclude(ctx context.Context, finish llm.Finish, err error) (blocks []markdown.Block) {
+func (r *run) conclude(ctx context.Context, finish llm.Finish, err error) (blocks markdown.Blocks) {
 	now := db.Now()
 	t := &r.turn
 	t.FinishedAt = &now
@@ -49,7 +49,7 @@ func (r *run) conclude(ctx context.Context, finish llm.Finish, err error) (block
 		if p := recover(); p != nil {
 			r.s.Log.Error("conclude a turn", "turn", t.ID[:8], "panic", p, "stack", string(debug.Stack()))
 			t.Status, t.Failure, t.Refused, t.CutOff = Failed, FailInternal, false, false
-			t.Text, t.FinalText, t.Suggestions, blocks = "", "", nil, nil
+			t.Text, t.FinalText, t.Suggestions, blocks = "", "", nil, markdown.Blocks{}
 		}
 	}()
 	proposed := r.endProposal()
@@ -73,9 +73,10 @@ func (r *run) conclude(ctx context.Context, finish llm.Finish, err error) (block
 		t.Nearest = r.nearest(ctx)
 		t.Text = r.noAnswer()
 		t.FinalText, t.Sources = t.Text, nil
-		blocks, _ = markdown.Render(t.Text, r.s.markdownOptions(t, r.before))
+		blocks.Settled, _ = markdown.Render(t.Text, r.s.markdownOptions(t, r.before))
+		blocks.Tail = nil
 	case r.unsupported(): // stopped or failed before anything supported the text
-		t.Text, blocks = "", nil
+		t.Text, blocks = "", markdown.Blocks{}
 	default:
 		t.Sources = numberSources(t.Sources, r.stream.Cited(), r.before)
 		r.grounds.ground(t.Text, options, t.Sources, nil)

@@ -44,7 +44,7 @@ func TestOvertakenTurnEndsAsItIsStored(t *testing.T) {
 			}
 			close(gate)
 		}
-		if last.Status != answer.Interrupted || last.Text != "" || len(last.Blocks) != 0 || len(last.Cited()) != 0 {
+		if last.Status != answer.Interrupted || last.Text != "" || last.Blocks.Len() != 0 || len(last.Cited()) != 0 {
 			t.Errorf("those who watched saw the end %s with %q, citing %v", last.Status, last.Text, titles(last.Cited()))
 		}
 		_, all, err := s.Conversation(t.Context(), first.ConversationID, s.visitor)

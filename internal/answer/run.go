@@ -280,7 +280,7 @@ func (r *run) setPhase(p Phase) {
 }
 
 // render renders all that came, and keeps its text beside it.
-func (r *run) render(final bool) []markdown.Block {
+func (r *run) render(final bool) markdown.Blocks {
 	blocks := r.stream.Render(final)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -290,19 +290,19 @@ func (r *run) render(final bool) []markdown.Block {
 
 // show renders what came and publishes it. Of an answer asked for whole, text that
 // no source supports is held back: the no-answer message will stand in its place.
-func (r *run) show(final bool) []markdown.Block {
+func (r *run) show(final bool) markdown.Blocks {
 	if !final && (!r.pending || r.unsupported()) {
-		return nil
+		return markdown.Blocks{}
 	}
 	before := time.Now()
 	blocks := r.render(final)
 	r.pending = false
 	r.next = before.Add(pause(time.Since(before)))
-	if len(blocks) > 0 {
+	if blocks.Len() > 0 {
 		r.phase = Writing
 	}
 	if !final {
-		r.published = r.published || len(blocks) > 0
+		r.published = r.published || blocks.Len() > 0
 		r.publish(blocks)
 	}
 	return blocks
@@ -311,16 +311,16 @@ func (r *run) show(final bool) []markdown.Block {
 // unsupported reports whether what the model writes may not be seen yet.
 func (r *run) unsupported() bool { return len(r.turn.Sources) == 0 && r.turn.Delivery != Stream }
 
-func (r *run) publish(blocks []markdown.Block) {
+func (r *run) publish(blocks markdown.Blocks) {
 	r.s.hub.Publish(r.turn.ID, r.snapshot(blocks))
 }
 
-func (r *run) snapshot(blocks []markdown.Block) State {
+func (r *run) snapshot(blocks markdown.Blocks) State {
 	t := r.turn
 	t.Sources = numberSources(r.turn.Sources, r.stream.Cited(), r.before)
 	t.Text = r.soFar()
 	if r.unsupported() {
-		blocks, t.Text = nil, ""
+		blocks, t.Text = markdown.Blocks{}, ""
 	}
 	r.groundCards(t.Sources)
 	return State{Turn: t, Phase: r.phase, Retrieved: r.retrieved, Blocks: blocks}

@@ -180,8 +180,8 @@ type Source struct {
 type State struct {
 	Turn
 	Phase     Phase
-	Retrieved bool             // the sources are known, though there may be none
-	Blocks    []markdown.Block // the answer so far
+	Retrieved bool            // the sources are known, though there may be none
+	Blocks    markdown.Blocks // the answer so far
 }
 
 // IsRunning reports whether more will follow.

@@ -18,10 +18,10 @@ func streamed(pieces []string) (renders int) {
 	s := NewStream(testOptions())
 	for _, p := range pieces {
 		s.Write(p)
-		s.Update(false)
+		s.Render(false)
 		s.Text()
 	}
-	s.Update(true)
+	s.Render(true)
 	return len(pieces) + 1
 }
 

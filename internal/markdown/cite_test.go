@@ -32,7 +32,7 @@ func TestRunningNumbersContinue(t *testing.T) {
 	o := testOptions()
 	o.Numbered = []string{"k7", "k2"}
 	s := replay(t, o, strings.Split("Old [2], new [9][4], again [9], first [7].", ""), nil)
-	if got, want := plainBlocks(s.Render(true)), sups("<p>Old {2}, new {3}{4}, again {3}, first {1}.</p>"); got != want {
+	if got, want := plainBlocks(joinedBlocks(s.Render(true))), sups("<p>Old {2}, new {3}{4}, again {3}, first {1}.</p>"); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if got := s.Cited(); !reflect.DeepEqual(got, []string{"k2", "k9", "k4", "k7"}) {
@@ -46,7 +46,7 @@ func TestNumbersDoNotChangeWhileGrowing(t *testing.T) {
 	s := NewStream(Options{Source: ids})
 	for _, part := range []string{"x [3]", "[1] and ", "more.\n\nNext", " [2]", " [3]"} {
 		s.Write(part)
-		html := joined(s.Render(false))
+		html := joined(joinedBlocks(s.Render(false)))
 		if strings.Contains(html, "x <sup") && !strings.Contains(html, "x "+sups("{1}")) {
 			t.Fatalf("d9 is not number 1 in %s", html)
 		}
@@ -106,7 +106,7 @@ func TestHugeRangesAreCutShort(t *testing.T) {
 	asked := 0
 	s := NewStream(Options{Source: func(int) (string, bool) { asked++; return "", false }})
 	s.Write("x [1-999999] y")
-	if got := joined(s.Render(true)); got != "<p dir=\"auto\">x y</p>\n" {
+	if got := joined(joinedBlocks(s.Render(true))); got != "<p dir=\"auto\">x y</p>\n" {
 		t.Error(got)
 	}
 	if asked > maxRange+1 || s.Dropped() == 0 {

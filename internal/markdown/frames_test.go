@@ -88,7 +88,7 @@ func TestFramesOfComposedTexts(t *testing.T) {
 		blocks, _ := Render(src, testOptions())
 		for _, parts := range small(src) {
 			s := replay(t, testOptions(), parts, frameChecker(t, src, false))
-			if got, want := joined(s.Render(true)), joined(blocks); got != want {
+			if got, want := joined(joinedBlocks(s.Render(true))), joined(blocks); got != want {
 				t.Fatalf("%q\ngot  %swant %s", src, got, want)
 			}
 		}
@@ -139,9 +139,9 @@ func frames(src string) []string {
 	var all []string
 	for _, r := range src {
 		s.Write(string(r))
-		all = append(all, joined(s.Render(false)))
+		all = append(all, joined(joinedBlocks(s.Render(false))))
 	}
-	return append(all, joined(s.Render(true)))
+	return append(all, joined(joinedBlocks(s.Render(true))))
 }
 
 // A list of ten thousand numbers, one rune at a time: the time must be linear,
@@ -157,13 +157,13 @@ func TestLongNumberList(t *testing.T) {
 		start := time.Now()
 		for _, r := range list.String()[:n] {
 			s.Write(string(r))
-			if _, tail := s.Update(false); strings.ContainsAny(joined(tail), "[,") {
+			if tail := s.Render(false).Tail; strings.ContainsAny(joined(tail), "[,") {
 				t.Fatalf("unfinished list shown: %.100s", joined(tail))
 			}
 		}
 		elapsed := time.Since(start)
 		s.Write("] y")
-		if got := plainBlocks(s.Render(true)); n == list.Len() && got != sups("<p>x {1}{2} y</p>") {
+		if got := plainBlocks(joinedBlocks(s.Render(true))); n == list.Len() && got != sups("<p>x {1}{2} y</p>") {
 			t.Errorf("got %.200s", got)
 		}
 		return elapsed
@@ -201,7 +201,7 @@ func TestTextWhileStreaming(t *testing.T) {
 	}
 	s.Render(true)
 	s.Write("ignored")
-	if got := joined(s.Render(true)); strings.Contains(got, "ignored") {
+	if got := joined(joinedBlocks(s.Render(true))); strings.Contains(got, "ignored") {
 		t.Error(got)
 	}
 }
@@ -210,7 +210,7 @@ func TestEmptyText(t *testing.T) {
 	for _, src := range []string{"", "\n \n", "\x00", "[source]", "[12]"} {
 		s := NewStream(testOptions())
 		s.Write(src)
-		if blocks := s.Render(true); len(blocks) != 0 {
+		if blocks := joinedBlocks(s.Render(true)); len(blocks) != 0 {
 			t.Errorf("%q: %v", src, blocks)
 		}
 	}
@@ -226,10 +226,11 @@ func TestStreamsAreIndependent(t *testing.T) {
 			var kept [][]Block
 			for i := 0; i < len(src); i += 64 {
 				s.Write(src[i:min(i+64, len(src))])
-				settled, tail := s.Update(false)
+				b := s.Render(false)
+				settled, tail := b.Settled, b.Tail
 				kept = append(kept, settled, tail)
 			}
-			if got := s.Render(true); joined(got) != joined(want) {
+			if got := joinedBlocks(s.Render(true)); joined(got) != joined(want) {
 				t.Errorf("got %d blocks, want %d", len(got), len(want))
 			}
 			for _, blocks := range kept[:len(kept)/2] {
@@ -249,7 +250,8 @@ func TestOrdinaryAnswerOnlyGrows(t *testing.T) {
 	at, before := 0, ""
 	for i := 0; i < len(src); i += 4 {
 		s.Write(src[i:min(i+4, len(src))])
-		settled, tail := s.Update(false)
+		b := s.Render(false)
+		settled, tail := b.Settled, b.Tail
 		if len(tail) != 1 {
 			before = ""
 			continue

@@ -29,9 +29,9 @@ func growths(src string) (grew, replaced int) {
 	}
 	for _, r := range src {
 		s.Write(string(r))
-		compare(s.Render(false))
+		compare(joinedBlocks(s.Render(false)))
 	}
-	compare(s.Render(true))
+	compare(joinedBlocks(s.Render(true)))
 	return grew, replaced
 }
 

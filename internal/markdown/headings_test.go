@@ -20,10 +20,10 @@ func TestHeadingLevels(t *testing.T) {
 		stream := NewStream(Options{})
 		for _, r := range src { // as it comes from a model, letter by letter
 			stream.Write(string(r))
-			stream.Update(false)
+			stream.Render(false)
 		}
 		var html strings.Builder
-		for _, b := range stream.Render(true) {
+		for _, b := range joinedBlocks(stream.Render(true)) {
 			html.WriteString(b.HTML)
 		}
 		var levels []string

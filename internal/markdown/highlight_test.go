@@ -28,7 +28,7 @@ func TestCodeGetsColoursWhenItIsComplete(t *testing.T) {
 		s := NewStream(testOptions())
 		for _, delta := range append(strings.Split(src, ""), "") {
 			s.Write(delta)
-			for _, b := range s.Render(delta == "") {
+			for _, b := range joinedBlocks(s.Render(delta == "")) {
 				code := codeOf(t, b.HTML)
 				if code.Length() == 0 {
 					continue
@@ -60,12 +60,12 @@ func TestCodeGetsColoursWhenItIsComplete(t *testing.T) {
 func TestClosedFenceIsSettled(t *testing.T) {
 	s := NewStream(testOptions())
 	s.Write("```\na\n```")
-	if settled, tail := s.Update(false); len(settled) != 0 || len(tail) != 1 {
-		t.Errorf("%d settled, %d growing before the end of the line", len(settled), len(tail))
+	if b := s.Render(false); len(b.Settled) != 0 || len(b.Tail) != 1 {
+		t.Errorf("%d settled, %d growing before the end of the line", len(b.Settled), len(b.Tail))
 	}
 	s.Write("\n")
-	if settled, tail := s.Update(false); len(settled) != 1 || len(tail) != 0 {
-		t.Errorf("%d settled, %d growing", len(settled), len(tail))
+	if b := s.Render(false); len(b.Settled) != 1 || len(b.Tail) != 0 {
+		t.Errorf("%d settled, %d growing", len(b.Settled), len(b.Tail))
 	}
 }
 

@@ -4,6 +4,7 @@ package markdown
 
 import (
 	"bytes"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -38,6 +39,32 @@ type Options struct {
 type Block struct {
 	HTML    string // one element; it carries the id of Options.BlockID
 	Settled bool   // no later text can change it
+}
+
+// Blocks are the blocks of a text in order: first those that no later text can
+// change, then the growing end.
+type Blocks struct{ Settled, Tail []Block }
+
+// Len is how many blocks there are.
+func (b Blocks) Len() int { return len(b.Settled) + len(b.Tail) }
+
+// At is block i, counted from 0.
+func (b Blocks) At(i int) Block {
+	if i < len(b.Settled) {
+		return b.Settled[i]
+	}
+	return b.Tail[i-len(b.Settled)]
+}
+
+// From yields the blocks from block i on.
+func (b Blocks) From(i int) iter.Seq[Block] {
+	return func(yield func(Block) bool) {
+		for ; i < b.Len(); i++ {
+			if !yield(b.At(i)) {
+				return
+			}
+		}
+	}
 }
 
 // Stream renders text that arrives in pieces. Whatever the pieces and however
@@ -84,14 +111,11 @@ func (s *Stream) Write(delta string) {
 // change its look is held back: half a marker, a fence line, a table's first
 // row, a list of sources that may be the model's own.
 // With final everything is shown and settled.
-func (s *Stream) Render(final bool) []Block {
-	return slices.Concat(s.Update(final))
-}
-
-// Update is Render without joining the two parts, which costs as much as the
-// answer is long. Both slices may be kept: settled only ever grows by blocks
-// behind its end, tail is new each time the text changed.
-func (s *Stream) Update(final bool) (settled, tail []Block) {
+//
+// The result may be kept: settled blocks only ever get company behind them, the
+// tail is new each time the text changed. So a rendering costs what is new,
+// however long the text is.
+func (s *Stream) Render(final bool) Blocks {
 	shown := s.shown
 	switch {
 	case s.final:
@@ -107,7 +131,7 @@ func (s *Stream) Update(final bool) (settled, tail []Block) {
 			s.render()
 		}
 	}
-	return slices.Clip(s.settled), slices.Clip(s.tail)
+	return Blocks{slices.Clip(s.settled), slices.Clip(s.tail)}
 }
 
 func (s *Stream) render() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,7 +40,7 @@ func replay(t testing.TB, o Options, parts []string, check func(frame string)) *
 	said := ""
 	for _, part := range parts {
 		s.Write(part)
-		blocks := s.Render(false)
+		blocks := joinedBlocks(s.Render(false))
 		settledStay(t, before, blocks)
 		before = blocks
 		// Clients of the API are sent what is new of the text, so none may go.
@@ -52,7 +53,7 @@ func replay(t testing.TB, o Options, parts []string, check func(frame string)) *
 			check(joined(blocks))
 		}
 	}
-	blocks := s.Render(true)
+	blocks := joinedBlocks(s.Render(true))
 	settledStay(t, before, blocks)
 	if text := s.Text(); !strings.HasPrefix(text, strings.TrimRight(said, "\n")) {
 		t.Fatalf("final text %q does not begin with %q", text, said)
@@ -206,7 +207,7 @@ func TestFixtures(t *testing.T) {
 			want := joined(blocks)
 			splits(f.src, func(parts []string) {
 				s := replay(t, o, parts, nil)
-				if got := joined(s.Render(true)); got != want {
+				if got := joined(joinedBlocks(s.Render(true))); got != want {
 					t.Fatalf("parts %q\ngot  %s\nwant %s", parts, got, want)
 				}
 				text := f.text
@@ -226,3 +227,6 @@ func TestFixtures(t *testing.T) {
 		})
 	}
 }
+
+// joinedBlocks are the blocks of a text in one list.
+func joinedBlocks(b Blocks) []Block { return slices.Concat(b.Settled, b.Tail) }
