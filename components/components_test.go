@@ -75,7 +75,6 @@ func TestTurnStates(t *testing.T) {
 		{state: TurnInterrupted, blocks: []string{block}, busy: "false", notice: "wait", again: 1, tools: 1},
 		{state: TurnCutOff, blocks: []string{block}, busy: "false", notice: "wait", again: 1, tools: 1},
 		{state: TurnFailed, busy: "false", notice: "danger", again: 1},
-		{state: TurnLimited, busy: "false", notice: "wait", again: 1},
 		{state: TurnRefused, busy: "false", ref: 1},
 	}
 	for _, tt := range tests {
@@ -148,7 +147,7 @@ func TestTurnParts(t *testing.T) {
 }
 
 func TestTurnMessageReplacesTheNoticeText(t *testing.T) {
-	doc := render(t, TurnEnd(TurnProps{DOMID: "t", State: TurnLimited, Message: "Ask again at 10:24.", SearchURL: "/search?q=x"}))
+	doc := render(t, TurnEnd(TurnProps{DOMID: "t", State: TurnFailed, Message: "Ask again at 10:24.", SearchURL: "/search?q=x"}))
 	if got := text(doc, ".notice p"); got != "Ask again at 10:24." {
 		t.Errorf("message %q", got)
 	}

@@ -25,8 +25,6 @@ func statusWord(ctx context.Context, s TurnState) string {
 		return i18n.T(ctx, "status.cutoff")
 	case TurnRefused:
 		return i18n.T(ctx, "status.refused")
-	case TurnLimited:
-		return i18n.T(ctx, "status.limited")
 	default:
 		return i18n.T(ctx, "status.failed")
 	}
@@ -72,8 +70,6 @@ func endNotice(ctx context.Context, p TurnProps) (notice NoticeProps, ok bool) {
 		notice = NoticeProps{Kind: NoticeWait, Title: i18n.T(ctx, "end.cutoff"), Message: i18n.T(ctx, "end.cutoff_text")}
 	case TurnFailed:
 		notice = NoticeProps{Kind: NoticeDanger, Title: i18n.T(ctx, "end.failed"), Message: i18n.T(ctx, "end.failed_text")}
-	case TurnLimited:
-		notice = NoticeProps{Kind: NoticeWait, Title: i18n.T(ctx, "end.limited"), Message: i18n.T(ctx, "end.limited_text")}
 	default:
 		return NoticeProps{}, false
 	}

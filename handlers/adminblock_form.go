@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -134,7 +135,14 @@ func (h *Handlers) createBlock(c echo.Context) error {
 		return err
 	}
 	if len(f.refused) == 0 {
-		err := config.Put(ctx, h.Config, name, f.p, h.account(c).ID)
+		err := config.Create(ctx, h.Config, name, f.p, h.account(c).ID)
+		for errors.Is(err, config.ErrExists) { // somebody else chose the same name meanwhile
+			if placed, err = h.placements(ctx); err != nil {
+				return err
+			}
+			name = freeBlockName(placed, f.p)
+			err = config.Create(ctx, h.Config, name, f.p, h.account(c).ID)
+		}
 		if f.refused = refusedFields(err); f.refused == nil && err != nil {
 			return err
 		}

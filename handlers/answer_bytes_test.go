@@ -11,6 +11,7 @@ import (
 
 	"docent/internal/answer"
 	"docent/internal/benchtest"
+	"docent/internal/config"
 	"docent/internal/content"
 	"docent/internal/markdown"
 )
@@ -23,11 +24,13 @@ type playedTurn struct {
 }
 
 func playTurn() *playedTurn {
-	p := &playedTurn{turn: answer.Turn{ID: "0123456789abcdef", ConversationID: "c", Number: 1, Question: "When?", Lang: "en", Status: answer.Running}}
+	p := &playedTurn{turn: answer.Turn{ID: "0123456789abcdef", ConversationID: "c", Number: 1, Question: "When?", Lang: "en", Status: answer.Running,
+		Suggestions: answer.Suggestions{"What about “Guided walks”?", "What about “Concessions”?", "What about “Wind and ice”?"}}}
+	passage := strings.Repeat("The library opens at nine on weekdays, and members may borrow ten books for three weeks. ", 4)[:310]
 	for n := 1; n <= 9; n++ {
 		key := fmt.Sprintf("node:%d", n)
 		p.sources = append(p.sources, answer.Source{Number: n, Key: key, Ref: content.Ref{Type: "node", ID: key}, Title: "Opening hours", Path: "/visit/",
-			Passage: "The library opens at nine on weekdays, and members may borrow ten books for three weeks."})
+			Where: "Visit / Opening hours", Passage: passage, Citations: answer.Citations{{Quote: passage[:90], Passage: passage, Mark: [2]int{0, 90}, URL: "/visit/#:~:text=The%20library%20opens"}}})
 	}
 	p.stream = markdown.NewStream(markdown.Options{
 		Source: func(n int) (string, bool) {
@@ -90,21 +93,30 @@ type wire struct {
 
 func wireOf(t testing.TB, h *Handlers, ctx context.Context, text string, interval, pause time.Duration) (sum wire) {
 	t.Helper()
-	watch := &turnWatch{h: h, page: answersBlock{ID: "ai-answers-answer-site", Lang: "en", Agent: "site"}}
+	watch := &turnWatch{h: h, page: answersBlock{ID: config.SiteAnswerID, Lang: "en", Agent: "site", feedback: true, followUp: true, limit: 2000}}
 	var before markdown.Blocks
 	paced(text, interval, pause, func(st answer.State) {
-		frame, err := watch.frame(ctx, st)
+		f, err := watch.frame(ctx, st)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if frame == "" {
+		if f.data == "" {
 			return
 		}
 		var event bytes.Buffer
-		writeEvent(&event, watch.have.String(), "", frame)
+		writeEvent(&event, watch.have.String(), f.name, f.data)
 		sum.events++
 		sum.all += event.Len() + len(fmt.Sprintf("%x\r\n\r\n", event.Len()))
-		for partial := range strings.SplitSeq(frame, "</hx-partial>") {
+		if f.name == wordsEvent {
+			added, err := changesOf("turn", f.data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range added {
+				sum.html += len(w.html)
+			}
+		}
+		for partial := range strings.SplitSeq(f.data, "</hx-partial>") {
 			open, body, _ := strings.Cut(partial, ">")
 			if strings.Contains(open, answer.DOMID(st.ID)+"-b") {
 				sum.html += len(body)

@@ -60,16 +60,16 @@ func (h *Handlers) feedback(c echo.Context) error {
 	switch {
 	case isHTMX(c):
 		h.setLang(c, h.knownLanguage(c.QueryParam("lang")))
-		return h.fragment(c, http.StatusOK, components.Feedback(feedbackProps(c.Request().Context(), st)))
+		return h.fragment(c, http.StatusOK, components.Feedback(feedbackProps(c.Request().Context(), st, h.blockOf(c, st))))
 	case accepts(c, "text/html"):
-		return c.Redirect(http.StatusSeeOther, conversationURL(st.ConversationID, h.lang(c))+"#"+answer.DOMID(st.ID)+"-feedback")
+		return c.Redirect(http.StatusSeeOther, blockConversationURL(st.ConversationID, h.blockOf(c, st))+"#"+answer.DOMID(st.ID)+"-feedback")
 	}
 	return c.JSON(http.StatusOK, map[string]string{"status": "recorded"})
 }
 
 // feedbackProps asks for a vote on a turn, and shows the one there is.
-func feedbackProps(ctx context.Context, st answer.State) components.FeedbackProps {
-	p := components.FeedbackProps{ID: answer.DOMID(st.ID) + "-feedback", Action: feedbackURL + "?lang=" + i18n.Language(ctx),
+func feedbackProps(ctx context.Context, st answer.State, block answersBlock) components.FeedbackProps {
+	p := components.FeedbackProps{ID: answer.DOMID(st.ID) + "-feedback", Action: feedbackURL + "?" + block.query().Encode(),
 		ConversationID: st.ConversationID, Turn: st.Number, Thanks: st.Explained}
 	switch st.Rating {
 	case answer.Positive:

@@ -91,9 +91,9 @@ type turnWatch struct {
 
 // frame returns what brings the page from what it has to st; nothing when nothing
 // changed.
-func (w *turnWatch) frame(ctx context.Context, st answer.State) (string, error) {
+func (w *turnWatch) frame(ctx context.Context, st answer.State) (frame, error) {
 	if w.ahead(st) {
-		return "", nil
+		return frame{}, nil
 	}
 	if st.Refused {
 		st.Blocks = markdown.Blocks{} // pages show the refusal below the text, with ways on
@@ -108,7 +108,8 @@ func (w *turnWatch) frame(ctx context.Context, st answer.State) (string, error) 
 	if w.last == nil || !w.sameStatus(props) {
 		parts = append(parts, components.Partial("#"+dom+"-status", components.SwapMorph, components.TurnStatus(props)))
 	}
-	parts = append(parts, w.blocks(dom, st)...)
+	changes, added := w.blocks(dom, st)
+	parts = append(parts, changes...)
 	parts = append(parts, w.sources(ctx, st)...)
 	if !st.IsRunning() {
 		parts = append(parts,
@@ -118,9 +119,12 @@ func (w *turnWatch) frame(ctx context.Context, st answer.State) (string, error) 
 	}
 	w.have = seenIn(st, w.page)
 	w.last = &st
+	if len(added) > 0 && len(added) == len(parts) {
+		return wordsFrame(added)
+	}
 	var b strings.Builder
 	err := templ.Join(parts...).Render(ctx, &b)
-	return b.String(), err
+	return frame{data: b.String()}, err
 }
 
 func (w *turnWatch) sameStatus(now components.TurnProps) bool {
@@ -136,15 +140,15 @@ func (w *turnWatch) ahead(st answer.State) bool {
 // mostLoose is more blocks than can go again at the growing end of an answer.
 const mostLoose = 8
 
-// blocks are the changes of the answer's text.
-func (w *turnWatch) blocks(dom string, st answer.State) []templ.Component {
+// blocks are the changes of the answer's text; added are those of them that are
+// words alone.
+func (w *turnWatch) blocks(dom string, st answer.State) (parts []templ.Component, added []words) {
 	body := "#" + dom + "-body"
 	if w.have.Settled > st.Blocks.Len() || w.last == nil && w.have.Blocks > st.Blocks.Len()+mostLoose {
 		// The page has more than there is: the process that wrote it is gone and
 		// its last words with it. Or the position is made up: it must cost nothing.
-		return []templ.Component{components.Partial(body, components.SwapInside, components.HTML(joinBlocks(st, 0)))}
+		return []templ.Component{components.Partial(body, components.SwapInside, components.HTML(joinBlocks(st, 0)))}, nil
 	}
-	var parts []templ.Component
 	put := func(i int, inside string, swap components.Swap, html string) {
 		parts = append(parts, components.Partial(fmt.Sprintf("#%s-b%d%s", dom, i, inside), swap, components.HTML(html)))
 	}
@@ -164,6 +168,9 @@ func (w *turnWatch) blocks(dom string, st answer.State) []templ.Component {
 		}
 		for _, step := range steps {
 			put(i, strings.Repeat(">:last-child", step.depth), components.SwapAppend, step.html)
+			if text, ok := step.asWords(i); ok {
+				added = append(added, text)
+			}
 		}
 	}
 	for i := st.Blocks.Len(); i < w.have.Blocks; i++ {
@@ -172,7 +179,7 @@ func (w *turnWatch) blocks(dom string, st answer.State) []templ.Component {
 	if st.Blocks.Len() > w.have.Blocks {
 		parts = append(parts, components.Partial(body, components.SwapAppend, components.HTML(joinBlocks(st, w.have.Blocks))))
 	}
-	return parts
+	return parts, added
 }
 
 func joinBlocks(st answer.State, from int) string {

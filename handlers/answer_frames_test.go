@@ -97,12 +97,15 @@ func newTestPage(t *testing.T, ctx context.Context, parts ...templ.Component) *t
 }
 
 // apply does to the page what htmx does with a frame.
-func (p *testPage) apply(frame string) {
+func (p *testPage) apply(f frame) {
 	p.t.Helper()
-	if err := swapFrame(p.doc, frame); err != nil {
+	if err := swapFrame(p.doc, p.turn(), f); err != nil {
 		p.t.Fatal(err)
 	}
 }
+
+// turn is the id of the turn that the page shows.
+func (p *testPage) turn() string { return p.doc.Find("[data-docent-turn]").Last().AttrOr("id", "") }
 
 func (p *testPage) html(selector string) string {
 	p.t.Helper()
@@ -220,7 +223,7 @@ func TestFramesEndInTheWholePage(t *testing.T) {
 // A watcher that has more than there is, because the process that wrote it died
 // before it could store the last words, is brought back to what there is.
 func TestFramesAfterALoss(t *testing.T) {
-	h, ctx := testHandlers(t)
+	h, ctx := newTestSite(t, dbtest.SQLite(t)).Handlers, i18n.WithLanguage(t.Context(), "en")
 	states := statesOf(rand.New(rand.NewPCG(7, 7)), nil)
 	block := answersBlock{ID: config.SiteAnswerID, Lang: "en", Agent: "site", followUp: true}
 	rich, poor := states[len(states)-2], states[len(states)/3]
@@ -252,7 +255,7 @@ func TestFramesAfterALoss(t *testing.T) {
 // A process that knows less of a running turn than the page shows, because another
 // one writes it, changes nothing until it knows as much.
 func TestFramesOfAnOlderState(t *testing.T) {
-	h, ctx := testHandlers(t)
+	h, ctx := newTestSite(t, dbtest.SQLite(t)).Handlers, i18n.WithLanguage(t.Context(), "en")
 	states := statesOf(rand.New(rand.NewPCG(5, 5)), nil)
 	for i := range states {
 		states[i].Text = framesText[:min(len(framesText), 20*i)]
@@ -265,11 +268,11 @@ func TestFramesOfAnOlderState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if older := len(st.Text) < len(shown.Text); older != (frame == "") {
+		if older := len(st.Text) < len(shown.Text); older != (frame.data == "") {
 			t.Errorf("state %d of %d, with %d of the page's %d bytes, gives %q", i+1, len(states), len(st.Text), len(shown.Text), frame)
 		}
 		shown = st
-		if frame == "" {
+		if frame.data == "" {
 			shown = states[len(states)/2]
 		}
 	}
@@ -277,7 +280,7 @@ func TestFramesOfAnOlderState(t *testing.T) {
 	poor := states[2]
 	poor.Status = answer.Interrupted
 	frame, err := (&turnWatch{h: h, page: block, have: seenIn(states[len(states)-2], block)}).frame(ctx, poor)
-	if err != nil || frame == "" {
+	if err != nil || frame.data == "" {
 		t.Errorf("the end of a turn that lost its last words: %q, %v", frame, err)
 	}
 }
@@ -292,7 +295,7 @@ func TestFramesKeepCardsOnReconnection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(frame, "[data-docent-source=") {
+		if strings.Contains(frame.data, "[data-docent-source=") {
 			t.Fatalf("cards are sent again: %s", frame)
 		}
 		other := seenIn(st, block)
@@ -301,7 +304,7 @@ func TestFramesKeepCardsOnReconnection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := cardsOf(st, block); strings.Count(frame, "[data-docent-source=") != n {
+		if n := cardsOf(st, block); strings.Count(frame.data, "[data-docent-source=") != n {
 			t.Fatalf("%d cards that may be others are not sent again: %s", n, frame)
 		}
 	}
@@ -322,7 +325,7 @@ func TestFrameOfTheFinalGround(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes, _, err := partialsOf(frame)
+	changes, _, err := partialsOf(frame.data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,8 +387,8 @@ func TestFramesOfAMadeUpPosition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(frame) > 2*len(fair)+maxTurnCards*250 {
-			t.Errorf("position %s gives a frame of %d bytes, an empty one %d", id, len(frame), len(fair))
+		if len(frame.data) > 2*len(fair.data)+maxTurnCards*250 {
+			t.Errorf("position %s gives a frame of %d bytes, an empty one %d", id, len(frame.data), len(fair.data))
 		}
 	}
 }

@@ -1,6 +1,49 @@
 package handlers
 
-import "strings"
+import (
+	"encoding/json"
+	"html"
+	"strconv"
+	"strings"
+)
+
+// A frame is one event of a stream that brings a page up to date: partials for
+// htmx, or words alone.
+type frame struct {
+	name string // "" or wordsEvent
+	data string
+}
+
+// wordsEvent names the frames that only add words to blocks that are there. They
+// are most of a stream, and as partials most of their bytes would say where to.
+const wordsEvent = "words"
+
+// words are text for the end of an element: of a block at depth 0, of its last
+// child at depth 1, and so on.
+type words struct {
+	block, depth int
+	text         string
+}
+
+// wordsFrame says them as static/js/docent/growing.js reads them: a line for each,
+// with block and depth, and the text as JSON.
+func wordsFrame(all []words) (frame, error) {
+	var b strings.Builder
+	text := json.NewEncoder(&b) // ends each with a newline
+	text.SetEscapeHTML(false)
+	for _, w := range all {
+		b.WriteString(strconv.Itoa(w.block) + "." + strconv.Itoa(w.depth) + " ")
+		if err := text.Encode(w.text); err != nil {
+			return frame{}, err
+		}
+	}
+	return frame{wordsEvent, strings.TrimSuffix(b.String(), "\n")}, nil
+}
+
+// asWords is an addition that is text alone.
+func (a addition) asWords(block int) (words, bool) {
+	return words{block, a.depth, html.UnescapeString(a.html)}, !strings.Contains(a.html, "<")
+}
 
 // An addition is HTML that goes to the end of an element: of the block itself at
 // depth 0, of its last child at depth 1, and so on.

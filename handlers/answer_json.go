@@ -89,7 +89,8 @@ func (h *Handlers) references(ctx context.Context, who account.Account, st answe
 	out := make([]reference, len(sources))
 	for i, s := range sources {
 		props := h.sourceProps(s)
-		props.Summary, props.Fields = shown[s.Ref].summary, shown[s.Ref].fields()
+		entity := shown[inLanguage{s.Ref, s.Lang}]
+		props.Summary, props.Fields = entity.summary, entity.fields()
 		var b bytes.Buffer
 		if err := components.ReferenceCard(props).Render(ctx, &b); err != nil {
 			return nil, err
@@ -103,14 +104,20 @@ func (h *Handlers) references(ctx context.Context, who account.Account, st answe
 	return out, nil
 }
 
+// inLanguage is an entity in the language that a source shows it in.
+type inLanguage struct {
+	content.Ref
+	lang string
+}
+
 // inViewMode renders the fields of sources as the asking account may see them. A
 // source that cannot be rendered is shown by its passage instead.
-func (h *Handlers) inViewMode(ctx context.Context, who account.Account, mode string, sources []answer.Source) map[content.Ref]shownItem {
+func (h *Handlers) inViewMode(ctx context.Context, who account.Account, mode string, sources []answer.Source) map[inLanguage]shownItem {
 	byLang := map[string][]content.Ref{}
 	for _, s := range sources {
 		byLang[s.Lang] = append(byLang[s.Lang], s.Ref)
 	}
-	out := map[content.Ref]shownItem{}
+	out := map[inLanguage]shownItem{}
 	for lang, refs := range byLang {
 		found, err := h.Content.LoadMany(ctx, who, refs, lang)
 		var fields [][]content.RenderedField
@@ -123,7 +130,7 @@ func (h *Handlers) inViewMode(ctx context.Context, who account.Account, mode str
 			continue
 		}
 		for i, it := range items {
-			out[it.Ref] = shownFields(ctx, fields[i], h.zone(ctx), nil)
+			out[inLanguage{it.Ref, lang}] = shownFields(ctx, fields[i], h.zone(ctx), nil)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -34,10 +35,35 @@ func partialsOf(text string) (changes []change, rest string, err error) {
 	}
 }
 
-// swapFrame does to a page what htmx does with a frame of events. It fails where a
-// browser would be left with something else than the server thinks.
-func swapFrame(page *goquery.Document, frame string) error {
-	changes, rest, err := partialsOf(frame)
+// changesOf are the changes that an event of words makes to a turn's text.
+func changesOf(dom, data string) (changes []change, err error) {
+	for line := range strings.SplitSeq(data, "\n") {
+		place, quoted, _ := strings.Cut(line, " ")
+		var block, depth int
+		var text string
+		if _, err := fmt.Sscanf(place, "%d.%d", &block, &depth); err != nil {
+			return nil, fmt.Errorf("words at %q: %w", place, err)
+		}
+		if err := json.Unmarshal([]byte(quoted), &text); err != nil {
+			return nil, fmt.Errorf("words %q: %w", quoted, err)
+		}
+		changes = append(changes, change{fmt.Sprintf("#%s-b%d%s", dom, block, strings.Repeat(">:last-child", depth)), "beforeend", html.EscapeString(text)})
+	}
+	return changes, nil
+}
+
+// swapFrame does to a page what htmx, or for words our script, does with a frame of
+// a turn's events. It fails where a browser would be left with something else than
+// the server thinks.
+func swapFrame(page *goquery.Document, dom string, f frame) error {
+	if f.name == wordsEvent {
+		changes, err := changesOf(dom, f.data)
+		if err != nil {
+			return err
+		}
+		return swapAll(page, changes)
+	}
+	changes, rest, err := partialsOf(f.data)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"regexp"
@@ -13,7 +14,6 @@ import (
 	"docent/internal/account"
 	"docent/internal/answer"
 	"docent/internal/config"
-	"docent/internal/content"
 	"docent/internal/i18n"
 	"docent/internal/llm"
 	"docent/internal/markdown"
@@ -41,9 +41,9 @@ type answersBlock struct {
 	followUp bool // visitors can ask on
 	limit    int  // characters of a question
 
-	answersPage string // the answers page in its language
-	viewMode    string // how entities are shown among the sources; empty: not at all
-	reader      account.Account
+	viewMode string // how entities are shown among the sources; empty: not at all
+	reader   account.Account
+	askURL   string // where a new question can be asked
 }
 
 var domID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
@@ -56,8 +56,9 @@ func (h *Handlers) blockFrom(c echo.Context, id, without, lang, agent string) an
 	if !domID.MatchString(id) {
 		id = config.SiteAnswerID
 	}
-	b := answersBlock{ID: id, Lang: lang, Agent: agent, limit: h.questionLimit(ctx, agent), answersPage: h.languagePrefix(lang) + answersURL,
+	b := answersBlock{ID: id, Lang: lang, Agent: agent, limit: h.questionLimit(ctx, agent),
 		viewMode: h.viewMode(ctx, agent), reader: h.account(c)}
+	b.askURL = h.placeToAsk(ctx, b.reader, lang)
 	b.feedback, b.share, b.followUp = h.Answers.TakesFeedback(ctx, agent), h.Answers.Shares(ctx, agent), true
 	var left []string
 	for part := range strings.SplitSeq(without, ",") {
@@ -69,10 +70,27 @@ func (h *Handlers) blockFrom(c echo.Context, id, without, lang, agent string) an
 		default:
 			continue
 		}
-		left = append(left, part)
+		if !slices.Contains(left, part) {
+			left = append(left, part)
+		}
 	}
-	b.Without = strings.Join(slices.Compact(left), ",")
+	b.Without = strings.Join(left, ",")
 	return b
+}
+
+// blockOf is the Answer block that a request about one of its turns names.
+func (h *Handlers) blockOf(c echo.Context, st answer.State) answersBlock {
+	return h.blockFrom(c, c.QueryParam("block"), c.QueryParam("without"), h.lang(c), st.Agent)
+}
+
+// query is what a request says of the block that its answer is for, as blockFrom
+// reads it.
+func (b answersBlock) query() url.Values {
+	query := url.Values{"block": {b.ID}, "lang": {b.Lang}}
+	if b.Without != "" {
+		query.Set("without", b.Without)
+	}
+	return query
 }
 
 // questionLimit is how many characters an agent's questions may have.
@@ -91,7 +109,7 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 		AnswerID:     block.ID,
 		Without:      block.Without,
 		Conversation: st.ConversationID,
-		NewURL:       newQuestionURL(st, block),
+		NewURL:       cmp.Or(askedOnPage(st), block.askURL),
 		Question:     st.Question,
 		State:        turnState(st),
 		SourceCount:  len(st.Sources),
@@ -109,10 +127,7 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 		}
 	}
 	if st.IsRunning() {
-		query := url.Values{"block": {block.ID}, "lang": {block.Lang}}
-		if block.Without != "" {
-			query.Set("without", block.Without)
-		}
+		query := block.query()
 		p.StopURL = turnsURL + st.ID + "/stop?" + query.Encode()
 		query.Set("as", "html")
 		query.Set("seen", seenIn(st, block).String())
@@ -125,37 +140,40 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 	}
 	if st.CutOff {
 		p.AskAgain = &components.AskAgainProps{Action: questionURL, Lang: st.Lang, Agent: block.Agent, ConversationID: st.ConversationID,
-			Question: i18n.T(ctx, "turn.continue_question"), Label: i18n.T(ctx, "turn.continue")}
+			Question: goOnQuestion(st.Lang), Label: i18n.T(ctx, "turn.continue")}
 	}
 	if block.feedback && st.Status != answer.Failed && st.Status != answer.Interrupted {
-		f := feedbackProps(ctx, st)
+		f := feedbackProps(ctx, st, block)
 		p.Feedback = &f
 	}
 	if block.share {
-		p.Share = h.shareProps(ctx, st)
+		p.Share = h.shareProps(ctx, st, block)
 	}
 	p.MarkdownURL = turnsURL + st.ID + "/markdown?lang=" + block.Lang
 	switch {
 	case st.Refused:
 		p.Message, p.Blocks = st.FinalText, nil
-		p.SearchURL = h.languagePrefix(block.Lang) + searchURL + "?" + url.Values{"q": {st.Question}}.Encode()
+		p.SearchURL = h.searchFor(st.Question, block.Lang)
 		p.ContactURL = h.contactURL(ctx, block.Lang)
 		for _, l := range st.Nearest {
 			p.Nearest = append(p.Nearest, components.Link{Label: l.Title, URL: l.Path, Where: l.Where})
 		}
 	case st.Status == answer.Failed:
-		p.Message = failureText(ctx, st.Failure)
+		p.Message, p.SearchURL = failureText(ctx, st.Failure), h.searchFor(st.Question, block.Lang)
+	case st.Status == answer.Interrupted:
+		p.SearchURL = h.searchFor(st.Question, block.Lang)
 	}
 	return p
 }
 
-// newQuestionURL is where the question was asked, if that is known, and a new one
-// can be.
-func newQuestionURL(st answer.State, block answersBlock) string {
-	if st.Page != "" && !strings.HasPrefix(st.Page, conversationsURL) {
-		return st.Page
+// searchFor is the site's search for a question. The interface's own questions are
+// about nothing that pages speak of: for them it is the search alone.
+func (h *Handlers) searchFor(question, lang string) string {
+	address := h.languagePrefix(lang) + searchURL
+	if GoesOn(question) {
+		return address
 	}
-	return block.answersPage
+	return address + "?" + url.Values{"q": {question}}.Encode()
 }
 
 func turnState(st answer.State) components.TurnState {
@@ -242,14 +260,15 @@ func (h *Handlers) sourceProps(s answer.Source) components.SourceProps {
 // cardProps are the cards of sources: each with its entity as the block shows it
 // and the reader may see it.
 func (h *Handlers) cardProps(ctx context.Context, sources []answer.Source, block answersBlock) []components.SourceProps {
-	var entities map[content.Ref]shownItem
+	var entities map[inLanguage]shownItem
 	if block.viewMode != "" && len(sources) > 0 {
 		entities = h.inViewMode(ctx, block.reader, block.viewMode, sources)
 	}
 	out := make([]components.SourceProps, len(sources))
 	for i, s := range sources {
 		out[i] = h.sourceProps(s)
-		out[i].Summary, out[i].Fields = excerpt(entities[s.Ref].summary, 240), entities[s.Ref].fields()
+		shown := entities[inLanguage{s.Ref, s.Lang}]
+		out[i].Summary, out[i].Fields = excerpt(shown.summary, 240), shown.fields()
 	}
 	return out
 }

@@ -122,14 +122,14 @@ func (t *tab) watchAgain() error {
 		if last == "" {
 			continue // the page is further than its first events
 		}
-		var frame []string
+		var partials strings.Builder
 		for line := range strings.Lines(body) {
 			if data, ok := strings.CutPrefix(line, "data: "); ok && strings.HasPrefix(data, "<") {
-				frame = append(frame, data)
+				partials.WriteString(data)
 			}
 		}
 		t.mu.Lock()
-		if err = swapFrame(t.doc, strings.Join(frame, "")); err == nil {
+		if err = swapFrame(t.doc, "", frame{data: partials.String()}); err == nil {
 			err = t.check(last)
 		}
 		t.mu.Unlock()

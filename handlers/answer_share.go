@@ -23,7 +23,7 @@ const sharesPerMinute = 20
 
 // shareProps are the link to a turn, or the way to make one; nil for turns that
 // cannot be shared.
-func (h *Handlers) shareProps(ctx context.Context, st answer.State) *components.ShareProps {
+func (h *Handlers) shareProps(ctx context.Context, st answer.State, block answersBlock) *components.ShareProps {
 	if !st.Sharable() {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (h *Handlers) shareProps(ctx context.Context, st answer.State) *components.
 		p.URL, p.Until = h.absolute(sharedURL+st.Shared.Token), i18n.Date(ctx, st.Shared.Until.In(h.zone(ctx)))
 		action = "/unshare"
 	}
-	p.Action = turnsURL + st.ID + action + "?lang=" + i18n.Language(ctx)
+	p.Action = turnsURL + st.ID + action + "?" + block.query().Encode()
 	return p
 }
 
@@ -75,11 +75,11 @@ func (h *Handlers) changeShare(c echo.Context, change func(ctx context.Context, 
 	}
 	switch {
 	case isHTMX(c):
-		p := h.shareProps(ctx, st)
+		p := h.shareProps(ctx, st, h.blockOf(c, st))
 		p.Focus = true
 		return h.fragment(c, http.StatusOK, components.Share(*p))
 	case page:
-		return c.Redirect(http.StatusSeeOther, conversationURL(st.ConversationID, h.lang(c))+"#"+answer.DOMID(st.ID)+"-share")
+		return c.Redirect(http.StatusSeeOther, blockConversationURL(st.ConversationID, h.blockOf(c, st))+"#"+answer.DOMID(st.ID)+"-share")
 	case st.Shared.Token == "":
 		return c.NoContent(http.StatusNoContent)
 	}
@@ -117,7 +117,7 @@ func (h *Handlers) sharedAnswer(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	page := views.SharedPage{Site: h.site(c), Question: sh.Question, Agent: sh.AgentLabel, Day: i18n.Date(ctx, sh.AnsweredAt.In(h.zone(ctx))),
-		AskURL: h.languagePrefix(h.lang(c)) + answersURL, Sources: components.SourceListProps{ID: "shared-sources"}}
+		AskURL: h.placeToAsk(ctx, h.account(c), h.lang(c)), Sources: components.SourceListProps{ID: "shared-sources"}}
 	if sh.Lang != h.lang(c) {
 		page.Lang = sh.Lang
 	}
@@ -154,7 +154,7 @@ func (h *Handlers) sharedMissing(c echo.Context, err error) error {
 	if isFragment(c) || wantsJSON(c) {
 		return refuse(status, page.Text)
 	}
-	page.Site, page.AskURL = h.site(c), h.languagePrefix(h.lang(c))+answersURL
+	page.Site, page.AskURL = h.site(c), h.placeToAsk(ctx, h.account(c), h.lang(c))
 	return h.render(c, status, views.SharedMissing(page))
 }
 

@@ -251,13 +251,13 @@ func (t *tab) take(s *stream, id, name, data string) (stop bool, err error) {
 	case name == "error":
 		s.failed = true
 		return true, nil
-	case name != "" || id == "":
+	case name != "" && name != wordsEvent || id == "":
 		return true, fmt.Errorf("event %q with id %q", name, id)
 	}
 	if t.count++; t.count%3 == 0 { // a moment that the browser may come back to
 		t.kept = append(t.kept, moment{goquery.CloneDocument(t.doc), t.turn, t.conv, t.events, t.last, maps.Clone(t.tags), slices.Clone(t.cards)})
 	}
-	if err := swapFrame(t.doc, data); err != nil {
+	if err := swapFrame(t.doc, t.doc.Find("[data-docent-turn]").Last().AttrOr("id", ""), frame{name, data}); err != nil {
 		return true, fmt.Errorf("tab %d after %s: %w", t.n, t.last, err)
 	}
 	t.last = id

@@ -309,5 +309,6 @@ func madeUpTexts() answer.Texts {
 		CiteLabel:    func(_ string, n int) string { return fmt.Sprint("Source ", n) },
 		Labels:       func(string) markdown.Labels { return markdown.Labels{Code: func(string) string { return "Code" }} },
 		AboutHeading: func(_, _, heading string) string { return "What about " + heading + "?" },
+		GoesOn:       GoesOn,
 	}
 }

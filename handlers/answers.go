@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -54,12 +53,12 @@ func (h *Handlers) ask(c echo.Context) error {
 	c.Set(askedKey, req)
 	ctx, who := c.Request().Context(), h.account(c)
 
+	if wait := h.tooMany(c); wait > 0 {
+		return refusedQuestion(ctx, who, &answer.LimitError{RetryAfter: wait})
+	}
 	if req.Agent == "" {
 		placed, _ := h.answerBlock(ctx, who, req.Block, req.Lang)
 		req.Agent = placed.Agent
-	}
-	if wait := h.tooMany(c); wait > 0 {
-		return refusedQuestion(ctx, who, &answer.LimitError{RetryAfter: wait})
 	}
 	delivery := answer.Whole
 	if isHTMX(c) || accepts(c, "text/event-stream") {
@@ -106,33 +105,6 @@ func (h *Handlers) ask(c echo.Context) error {
 		}
 		return c.JSON(http.StatusOK, body)
 	}
-}
-
-// askedOn is the path of the page that a question comes from: as the client says,
-// else as its browser does.
-func (h *Handlers) askedOn(c echo.Context, page string) string {
-	if page != "" {
-		return page
-	}
-	u, err := url.Parse(c.Request().Referer())
-	if err != nil || !strings.EqualFold(u.Host, c.Request().Host) && !strings.EqualFold(u.Host, h.BaseURL.Host) {
-		return ""
-	}
-	return u.Path
-}
-
-func conversationURL(id, lang string) string { return conversationsURL + id + "?lang=" + lang }
-
-// blockConversationURL is the address of a conversation as an Answer block shows it.
-func blockConversationURL(id string, block answersBlock) string {
-	query := url.Values{"lang": {block.Lang}}
-	if block.ID != config.SiteAnswerID {
-		query.Set("block", block.ID)
-	}
-	if block.Without != "" {
-		query.Set("without", block.Without)
-	}
-	return conversationsURL + id + "?" + query.Encode()
 }
 
 // askedFragment answers htmx with the turn, which then watches itself, and with
@@ -233,12 +205,12 @@ func (h *Handlers) streamHTML(c echo.Context, turnID, last string) error {
 	s := newEventStream(c)
 	defer s.close()
 	for st, err := range states {
-		var frame string
+		var f frame
 		if err == nil {
-			frame, err = w.frame(ctx, st)
+			f, err = w.frame(ctx, st)
 		}
-		if err == nil && frame != "" {
-			err = s.send(w.have.String(), "", frame)
+		if err == nil && f.data != "" {
+			err = s.send(w.have.String(), f.name, f.data)
 		}
 		if err == nil && !st.IsRunning() {
 			err = s.send("", "done", "done")
@@ -281,8 +253,7 @@ func (h *Handlers) stopTurn(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	block := h.blockFrom(c, c.QueryParam("block"), c.QueryParam("without"), h.lang(c), st.Agent)
-	return c.Redirect(http.StatusSeeOther, blockConversationURL(st.ConversationID, block))
+	return c.Redirect(http.StatusSeeOther, blockConversationURL(st.ConversationID, h.blockOf(c, st)))
 }
 
 // conversation handles GET /ai-answers/conversations/:id, as a page or as JSON.
@@ -318,6 +289,7 @@ func (h *Handlers) conversation(c echo.Context) error {
 	page.Main = []components.BlockProps{{Answer: &components.AnswerProps{
 		ID: block.ID, Action: questionURL, Agent: block.Agent, Lang: block.Lang, Without: block.Without, Limit: block.limit,
 		Label: i18n.T(ctx, "answers.title"), Empty: i18n.T(ctx, "answers.empty"), Turns: shown.turns, FollowUp: shown.followUp}}}
+	page.Blocks = withoutAnswer(page.Blocks, block.ID)
 	page.Blocks.Aside = []components.BlockProps{{Sources: &list}}
 	page.Running = shown.running
 	page.DeleteURL = conversationsURL + conv.ID + "/delete?lang=" + h.lang(c)
@@ -339,13 +311,18 @@ func (h *Handlers) conversationFragment(c echo.Context, states []answer.State, b
 // deleteConversation handles POST /ai-answers/conversations/:id/delete.
 func (h *Handlers) deleteConversation(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
-	if err := h.Answers.Delete(c.Request().Context(), c.Param("id"), h.account(c)); err != nil {
+	ctx, who, id := c.Request().Context(), h.account(c), c.Param("id")
+	_, states, err := h.Answers.Conversation(ctx, id, who)
+	if err != nil {
+		return err
+	}
+	if err := h.Answers.Delete(ctx, id, who); err != nil {
 		return err
 	}
 	if !accepts(c, "text/html") {
 		return c.NoContent(http.StatusNoContent)
 	}
-	return c.Redirect(http.StatusSeeOther, h.languagePrefix(h.lang(c))+answersURL)
+	return c.Redirect(http.StatusSeeOther, h.wayBack(ctx, who, h.lang(c), states...))
 }
 
 // answers handles GET /answers: the blocks that are placed there.
@@ -358,12 +335,12 @@ func (h *Handlers) answers(c echo.Context) error {
 }
 
 func (h *Handlers) answersPage(c echo.Context) views.AnswersPage {
-	p := views.AnswersPage{Site: h.site(c), Title: i18n.T(c.Request().Context(), "answers.title"), Offline: h.Answers.Model.Name() == llm.OfflineName}
-	var among []contentBlock
-	p.Site.Blocks, among = h.blockBuilder(c).place(answersURL, "")
+	regions, among := h.blockBuilder(c).place(answersURL, "")
+	p := views.AnswersPage{Site: h.siteAround(c, regions), Title: i18n.T(c.Request().Context(), "answers.title"), Offline: h.Answers.Model.Name() == llm.OfflineName}
 	for _, b := range among {
 		p.Main = append(p.Main, b.block)
 	}
+	prefill(c, p.Site.Blocks, p.Main)
 	return p
 }
 

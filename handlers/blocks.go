@@ -57,16 +57,16 @@ func (b *blockBuilder) build(uuid string, block config.Block) (props components.
 	return props, block.Name() != ""
 }
 
-// question is nil while the agent that would answer is closed: where the Answer
-// block stands, it says so.
+// question is nil where nobody would answer: the Answer block is gone or not the
+// visitor's to see, or its agent is closed, which the block says itself.
 func (b *blockBuilder) question(uuid string, q config.QuestionBlock) *components.QuestionProps {
-	limit := 0
-	if target, ok := b.h.answerBlock(b.ctx, b.who, q.Target, b.lang); ok {
-		agent, err := config.Get[config.Agent](b.ctx, b.h.Config, target.Agent)
-		if err != nil || !agent.Enabled {
-			return nil
-		}
-		limit = agent.QuestionLimit
+	target, ok := b.h.answerBlock(b.ctx, b.who, q.Target, b.lang)
+	if !ok {
+		return nil
+	}
+	agent, err := config.Get[config.Agent](b.ctx, b.h.Config, target.Agent)
+	if err != nil || !agent.Enabled {
+		return nil
 	}
 	settings, err := config.Get[config.Settings](b.ctx, b.h.Config, config.SiteName)
 	if err != nil {
@@ -75,7 +75,7 @@ func (b *blockBuilder) question(uuid string, q config.QuestionBlock) *components
 	p := &components.QuestionProps{
 		ID: b.id(config.BlockQuestion, uuid), Variant: components.QuestionLine, Action: questionURL, Lang: b.lang, AnswerID: q.Target,
 		Label: cmp.Or(q.Label[b.lang], i18n.T(b.ctx, "question.label", settings.SiteName)), Placeholder: cmp.Or(q.Placeholder[b.lang], i18n.T(b.ctx, "question.placeholder")),
-		Submit: q.Button[b.lang], Limit: limit, Suggestions: q.Suggestions[b.lang], Autofocus: q.Autofocus,
+		Submit: q.Button[b.lang], Limit: agent.QuestionLimit, Suggestions: q.Suggestions[b.lang], Autofocus: q.Autofocus,
 		Note: b.h.privacyNote(b.ctx, b.lang),
 	}
 	if q.TargetPath != "" {
@@ -199,6 +199,20 @@ func (b *blockBuilder) place(path, bundle string) (regions views.Blocks, among [
 		}
 	}
 	return regions, among
+}
+
+// placeOn makes the blocks on the page of an item.
+func (b *blockBuilder) placeOn(it content.Item) (regions views.Blocks, among []contentBlock) {
+	return b.place(strings.TrimPrefix(it.Path, b.h.languagePrefix(it.Lang)), it.Bundle)
+}
+
+// withoutAnswer leaves out the Answer block with a DOM id: the page shows it itself,
+// with what was asked in it.
+func withoutAnswer(regions views.Blocks, id string) views.Blocks {
+	for _, region := range []*[]components.BlockProps{&regions.Top, &regions.Before, &regions.Aside, &regions.After, &regions.Bottom} {
+		*region = slices.DeleteFunc(*region, func(b components.BlockProps) bool { return b.Answer != nil && b.Answer.ID == id })
+	}
+	return regions
 }
 
 // amongFields puts blocks among the fields of a page. A block below a field that

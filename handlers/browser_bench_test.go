@@ -72,13 +72,13 @@ func oursInBrowser(t *testing.T, text string) (page string, events []string) {
 			}
 			page = fmt.Sprintf(oursPage, static.URL("js/docent.js"), static.URL("vendor/htmx/htmx.min.js"), static.URL("vendor/htmx/hx-sse.min.js"), b.String())
 		}
-		frame, err := watch.frame(ctx, st)
+		f, err := watch.frame(ctx, st)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if frame != "" {
+		if f.data != "" {
 			var event bytes.Buffer
-			writeEvent(&event, watch.have.String(), "", frame)
+			writeEvent(&event, watch.have.String(), f.name, f.data)
 			events = append(events, event.String())
 		}
 	})

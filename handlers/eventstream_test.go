@@ -29,7 +29,12 @@ func TestEventStreamBeatsOnlyWhenQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 		s := newEventStream(echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/", nil), w))
-		beats := func() int { return strings.Count(w.Body.String(), ":\n\n") }
+		written := func() string {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return w.Body.String()
+		}
+		beats := func() int { return strings.Count(written(), ":\n\n") }
 		for range 100 { // long beyond the first deadline
 			time.Sleep(heartbeatEvery - time.Second)
 			if err := s.send("1", "", "a\rb"); err != nil {
@@ -45,17 +50,19 @@ func TestEventStreamBeatsOnlyWhenQuiet(t *testing.T) {
 		if beats() != 3 {
 			t.Errorf("%d heartbeats in three times of quiet", beats())
 		}
+		s.mu.Lock()
 		if w.late || !w.until.After(time.Now()) {
 			t.Errorf("written behind the deadline: %v; it is at %v, now it is %v", w.late, w.until, time.Now())
 		}
+		s.mu.Unlock()
 		s.close()
-		length := w.Body.Len()
+		length := len(written())
 		time.Sleep(10 * heartbeatEvery)
 		synctest.Wait()
-		if w.Body.Len() != length {
+		if len(written()) != length {
 			t.Error("a closed stream was written to")
 		}
-		if got := w.Body.String(); !strings.HasPrefix(got, ":"+strings.Repeat(" ", 1024)+"\n\nid: 1\ndata: a\ndata: b\n\n") {
+		if got := written(); !strings.HasPrefix(got, ":"+strings.Repeat(" ", 1024)+"\n\nid: 1\ndata: a\ndata: b\n\n") {
 			t.Errorf("began with %q", got[1000:min(len(got), 1100)])
 		}
 	})

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -62,7 +61,7 @@ func (h *Handlers) entityPage(c echo.Context, it content.Item) (views.EntityPage
 	}
 	paths := h.translations(c, it)
 	blocks := h.blockBuilder(c)
-	regions, among := blocks.place(strings.TrimPrefix(it.Path, h.languagePrefix(it.Lang)), it.Bundle)
+	regions, among := blocks.placeOn(it)
 	shown := shownFields(ctx, fields, h.zone(ctx), blocks)
 	if err := h.sizeImages(ctx, shown.text); err != nil {
 		return views.EntityPage{}, err
@@ -71,10 +70,10 @@ func (h *Handlers) entityPage(c echo.Context, it content.Item) (views.EntityPage
 		picture.Eager = true
 	}
 	p := views.EntityPage{
-		Site: h.site(c), Title: it.Title, Standfirst: shown.summary, Facts: shown.facts, Fields: amongFields(shown.text, among), Topics: shown.topics,
+		Site: h.siteAround(c, regions), Title: it.Title, Standfirst: shown.summary, Facts: shown.facts, Fields: amongFields(shown.text, among), Topics: shown.topics,
 		BodyLang: it.Lang, Front: len(crumbs) < 2, Preview: !it.Published || it.State != content.Published,
 	}
-	p.Site.Blocks = regions
+	prefill(c, regions, amongBlocks(p.Fields))
 	p.Site.Languages = h.languageLinks(c, paths)
 	p.Head = h.head(c, it, shown.summary, paths)
 	p.Head.Image = ogImage(h.BaseURL, pictureOf(shown.text))

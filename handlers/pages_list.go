@@ -39,6 +39,7 @@ type listing struct {
 	fields            []components.ShownField
 	paths             map[string]string // addresses by language
 	feed              string            // path of its feed; empty: it has none
+	blocks            *views.Blocks     // of the page of an item; nil: those of its address
 }
 
 // sectionPage lists what lies below a page that opens a section.
@@ -53,6 +54,15 @@ func (h *Handlers) sectionPage(c echo.Context, it content.Item, path string, ite
 	return h.writeListing(c, l, items, total)
 }
 
+// siteOf is what stands around a list.
+func (h *Handlers) siteOf(c echo.Context, l listing) views.Site {
+	if l.blocks != nil {
+		prefill(c, *l.blocks, amongBlocks(l.fields))
+		return h.siteAround(c, *l.blocks)
+	}
+	return h.site(c)
+}
+
 // listingOf starts a list with what its own page says.
 func (h *Handlers) listingOf(c echo.Context, it content.Item) (listing, error) {
 	ctx := c.Request().Context()
@@ -64,15 +74,18 @@ func (h *Handlers) listingOf(c echo.Context, it content.Item) (listing, error) {
 	if err != nil {
 		return listing{}, err
 	}
-	shown := shownFields(ctx, fields, h.zone(ctx), nil)
+	blocks := h.blockBuilder(c)
+	regions, among := blocks.placeOn(it)
+	shown := shownFields(ctx, fields, h.zone(ctx), blocks)
 	if err := h.sizeImages(ctx, shown.text); err != nil {
 		return listing{}, err
 	}
 	l := listing{
 		title: it.Title, standfirst: shown.summary, path: it.Path, crumbs: crumbs, paths: h.translations(c, it), feed: it.Path,
+		blocks: &regions,
 	}
 	if pageNumber(c) == 1 {
-		l.fields = shown.text
+		l.fields = amongFields(shown.text, among)
 	}
 	return l, nil
 }
@@ -149,7 +162,7 @@ func (h *Handlers) writeListing(c echo.Context, l listing, items []content.Item,
 
 func (h *Handlers) listingPage(c echo.Context, l listing) (views.ListingPage, error) {
 	p := views.ListingPage{
-		Site: h.site(c), Title: l.title, Standfirst: l.standfirst, Breadcrumb: l.crumbs, Fields: l.fields,
+		Site: h.siteOf(c, l), Title: l.title, Standfirst: l.standfirst, Breadcrumb: l.crumbs, Fields: l.fields,
 		Head: views.Head{
 			Description: excerpt(l.standfirst, 300), Canonical: h.absolute(escaped(l.path)), Feeds: h.feedLinks(c, l.title, l.feed),
 			Data: []any{h.breadcrumbData(l.crumbs)},

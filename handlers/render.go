@@ -52,7 +52,14 @@ const anyoneMayKeep = "public, max-age=0, stale-while-revalidate=60"
 // renderCacheable writes a page that says nothing about its visitor, as far as that
 // has not signed in. Whoever asks whether it is still current hears 304 for as long
 // as it has the same bytes. Shared caches keep only what anonymous visitors get.
+//
+// With a question in the address it says something about its visitor, and nobody
+// keeps it.
 func (h *Handlers) renderCacheable(c echo.Context, page templ.Component) error {
+	if prefilled(c) != "" {
+		c.Response().Header().Set("Cache-Control", "private, no-store")
+		return h.render(c, http.StatusOK, page)
+	}
 	return rendered(c, page, func(body []byte) error {
 		header := c.Response().Header()
 		header.Add("Vary", "HX-Request")

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -47,10 +48,16 @@ func (s *shells) get(key string, writes int64, now time.Time) *shell {
 func (s *shells) put(key string, p *shell) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pages == nil || len(s.pages) >= mostShells {
+	if s.pages == nil {
 		s.pages = map[string]*shell{}
 	}
-	s.pages[key] = p
+	if len(s.pages) >= mostShells {
+		now := time.Now()
+		maps.DeleteFunc(s.pages, func(_ string, old *shell) bool { return !now.Before(old.until) })
+	}
+	if len(s.pages) < mostShells {
+		s.pages[key] = p
+	}
 }
 
 // keepShells serves the pages of a route from memory to visitors whom nothing tells
@@ -62,7 +69,7 @@ func (h *Handlers) keepShells(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.Method != http.MethodGet || r.URL.RawQuery != "" || strings.Contains(r.Header.Get("Cache-Control"), "no-cache") || !h.account(c).IsAnonymous() {
 			return next(c)
 		}
-		key := shellKey(r)
+		key := shellKey(c)
 		writes, now := h.DB.Writes(), time.Now()
 		if p := h.shells.get(key, writes, now); p != nil {
 			return p.serve(c)
@@ -81,16 +88,9 @@ func (h *Handlers) keepShells(next echo.HandlerFunc) echo.HandlerFunc {
 
 // shellKey is the address with all that its pages depend on: renderCacheable says
 // so in Vary.
-func shellKey(r *http.Request) string {
-	encoding := "plain"
-	if acceptsGzip(r.Header.Values("Accept-Encoding")) {
-		encoding = "gzip"
-	}
-	parts := []string{r.Host, r.URL.EscapedPath(), encoding}
-	for _, name := range []string{"HX-Request", "HX-Boosted", "HX-History-Restore-Request", "HX-Request-Type"} {
-		parts = append(parts, r.Header.Get(name))
-	}
-	return strings.Join(parts, "\n")
+func shellKey(c echo.Context) string {
+	r := c.Request()
+	return fmt.Sprint(r.URL.EscapedPath(), " ", acceptsGzip(r.Header.Values("Accept-Encoding")), isHTMX(c), isFragment(c))
 }
 
 // recordShell lets the route write into memory. What is not a whole page goes on to
@@ -100,13 +100,17 @@ func (h *Handlers) recordShell(c echo.Context, next echo.HandlerFunc) (*shell, e
 	client, asked := res.Writer, r.Header["If-None-Match"]
 	before := client.Header().Clone()
 	record := &shellRecorder{ResponseWriter: client}
-	delete(r.Header, "If-None-Match") // the page itself is wanted, whatever the client has
-	res.Writer = record
-	err := next(c)
-	res.Writer = client
-	if asked != nil {
-		r.Header["If-None-Match"] = asked
-	}
+	err := func() error {
+		defer func() { // also when the page panics: then an error goes to the client
+			res.Writer = client
+			if asked != nil {
+				r.Header["If-None-Match"] = asked
+			}
+		}()
+		delete(r.Header, "If-None-Match") // the page itself is wanted, whatever the client has
+		res.Writer = record
+		return next(c)
+	}()
 	if !res.Committed {
 		return nil, err
 	}

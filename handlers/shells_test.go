@@ -82,6 +82,7 @@ func TestShellsOfNothingElse(t *testing.T) {
 		"/own":     func(c echo.Context) error { return s.render(c, http.StatusOK, components.HTML("<p>yours</p>")) },
 		"/moved":   func(c echo.Context) error { return c.Redirect(http.StatusFound, "/") },
 		"/missing": func(echo.Context) error { return db.ErrNotFound },
+		"/panics":  func(echo.Context) error { panic("on purpose") },
 		"/cookie": func(c echo.Context) error {
 			c.SetCookie(&http.Cookie{Name: "a", Value: "b"})
 			return s.renderCacheable(c, components.HTML("<p>x</p>"))
@@ -94,9 +95,12 @@ func TestShellsOfNothingElse(t *testing.T) {
 			w := httptest.NewRecorder()
 			s.echo.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 			codes = append(codes, w.Code)
-			if w.Code == http.StatusOK && !strings.HasPrefix(w.Body.String(), "<p>") || w.Code == http.StatusNotFound && w.Body.Len() == 0 {
+			if w.Code == http.StatusOK && !strings.HasPrefix(w.Body.String(), "<p>") || w.Code >= http.StatusNotFound && w.Body.Len() == 0 {
 				t.Errorf("%s: %q", path, w.Body.String())
 			}
+		}
+		if path == "/panics" && codes[0] != http.StatusInternalServerError {
+			t.Errorf("a panic is answered with %d", codes[0])
 		}
 		if calls != 2 || codes[0] != codes[1] {
 			t.Errorf("%s: called %d times, %v", path, calls, codes)

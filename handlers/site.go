@@ -13,11 +13,18 @@ import (
 	"docent/views"
 )
 
-// site is what stands around every page. Parts that cannot be read are left out
-// and logged: a page without its menu is better than none.
+// site is what stands around a page that no entity makes.
 func (h *Handlers) site(c echo.Context) views.Site {
+	blocks, _ := h.blockBuilder(c).place(h.pathOnSite(c), "")
+	prefill(c, blocks, nil)
+	return h.siteAround(c, blocks)
+}
+
+// siteAround is what stands around every page, with its blocks. Parts that cannot be
+// read are left out and logged: a page without its menu is better than none.
+func (h *Handlers) siteAround(c echo.Context, blocks views.Blocks) views.Site {
 	ctx, lang, path := c.Request().Context(), h.lang(c), c.Request().URL.Path
-	s := views.Site{Lang: lang, HomeURL: h.languagePrefix(lang) + "/", CurrentPath: path}
+	s := views.Site{Lang: lang, HomeURL: h.languagePrefix(lang) + "/", CurrentPath: path, Blocks: blocks}
 	settings, err := config.Get[config.Settings](ctx, h.Config, config.SiteName)
 	if err != nil {
 		h.Log.Error("site settings", "error", err)
@@ -26,7 +33,6 @@ func (h *Handlers) site(c echo.Context) views.Site {
 	s.Languages = h.languageLinks(c, nil)
 	s.Menu = h.menu(c, "main")
 	s.FooterLinks = h.menu(c, "footer")
-	s.Blocks, _ = h.blockBuilder(c).place(h.pathOnSite(c), "")
 	if answers, err := config.Get[config.AnswerSettings](ctx, h.Config, config.SiteName); err == nil {
 		s.Shortcut = answers.Shortcut
 	}

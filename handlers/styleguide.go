@@ -93,6 +93,8 @@ func (s samples) questions() []views.StyleSample {
 		sample("error", "The question was not taken", views.StyleText, s.refusedNotice(http.StatusBadRequest, s.t("error.invalid_text"))),
 		sample("busy", "The last one is still being answered", views.StyleText, s.refusedNotice(http.StatusConflict, s.t("ask.busy"))),
 		sample("limited", "Too many questions", views.StyleText, s.refusedNotice(http.StatusTooManyRequests, s.t("ask.too_many", 42))),
+		sample("unsent", "The question could not be sent", views.StyleText, s.noticed("unsent", "script.failed")),
+		sample("gone", "The conversation is gone", views.StyleText, s.noticed("gone", "script.gone")),
 		sample("day", "Closed for today", views.StyleText, s.refusedNotice(http.StatusTooManyRequests, s.t("ask.closed_today"))),
 	}
 }
@@ -124,6 +126,8 @@ func (s samples) feedbackSteps() []views.StyleSample {
 		step("down", "Not useful, and why", "down", false, views.StyleText),
 		step("sent", "Reasons sent", "down", true, views.StyleText),
 		step("narrow", "Not useful, in a narrow place", "down", false, views.StyleNarrow),
+		sample("failed", "The vote could not be sent", views.StyleText,
+			inside(components.Feedback(s.feedback("failed", "")), `class="d-feedback__vote"`, "</form>", views.StyleNotice(s.t("script.action_failed")))),
 	}
 }
 

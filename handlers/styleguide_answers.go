@@ -98,12 +98,16 @@ func (s samples) answers() []views.StyleSample {
 
 	return []views.StyleSample{
 		sample("empty", "Before the first question", views.StyleText, components.Answer(empty)),
+		sample("recent", "Recent questions, below that", views.StyleText, s.recent("recent")),
+		sample("recent-narrow", "Recent questions in a narrow place", views.StyleNarrow, s.recent("recent-narrow")),
 		sample("closed", "Closed", views.StyleText, components.Answer(closed)),
 		sample("searching", "Searching", views.StyleText, components.Answer(s.block("searching", searching))),
 		sample("reading", "Reading five sources", views.StyleText, components.Answer(s.block("reading", reading))),
 		sample("writing", "Writing", views.StyleText, components.Answer(s.block("writing", writing))),
 		sample("done", "Whole, its sources beside it", views.StyleWide,
 			views.StyleColumns(components.Answer(doneBlock), s.sourceList("done", "done", cited, nil, false))),
+		sample("japanese", "Japanese", views.StyleText, components.Answer(s.block("japanese", s.japanese("japanese")))),
+		sample("japanese-narrow", "Japanese in a narrow place", views.StyleNarrow, components.Answer(s.block("japanese-narrow", s.japanese("japanese-narrow")))),
 		sample("own", "A block with its own sources", views.StyleWide, components.Answer(ownBlock)),
 		sample("narrow", "The same in a narrow place", views.StyleNarrow, components.Answer(narrowBlock)),
 		sample("turns", "Two turns", views.StyleText, components.Answer(s.block("first", first, second))),
@@ -135,8 +139,6 @@ func (s samples) ends() []views.StyleSample {
 	interrupted.State, interrupted.AskAgain = components.TurnInterrupted, again
 	failed := s.turn("failed", components.TurnFailed)
 	failed.AskAgain, failed.SearchURL = again, searchURL
-	limited := s.turn("limited", components.TurnLimited)
-	limited.SearchURL = searchURL
 	refused := s.turn("refused", components.TurnRefused)
 	refused.SearchURL, refused.ContactURL = searchURL, styleguideURL
 	for _, source := range s.sources[:3] {
@@ -159,9 +161,10 @@ func (s samples) ends() []views.StyleSample {
 		one("cutoff", "Cut off", cutOff),
 		one("interrupted", "Interrupted", interrupted),
 		one("failed", "Failed", failed),
-		one("limited", "Asked too often", limited),
 		one("refused", "The pages do not say", refused),
 		one("reconnecting", "Connecting again", waiting, views.StyleConnection(s.t("script.reconnecting"))),
 		one("lost", "The connection is lost", lost, views.StyleConnection(s.t("script.lost"))),
+		sample("stop", "It could not be stopped", views.StyleText, s.notStopped()),
+		sample("unshared", "The link could not be made", views.StyleText, s.notShared()),
 	}
 }

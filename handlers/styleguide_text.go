@@ -121,3 +121,18 @@ var arabicWords = styleWords{
 		{title: "温室のご案内", where: "الزيارة / النشرات (PDF، الصفحة 1)", passage: "温室は十一月から二月まで、月曜日を除く毎日、午前十時に開きます。", lang: "ja"},
 	},
 }
+
+// A Japanese question and its answer are shown in every language: lines break
+// between any two characters but those that belong together, and one run has no
+// place to break at all.
+const (
+	japaneseQuestion = "二月に二十人の生徒を連れて行きます。温室は何時に開きますか。料金はいくらですか。"
+	japaneseText     = "温室は十一月から二月まで、月曜日を除く毎日、午前十時に開きます。[1] **学校には木曜日をお勧めします。** 正午までは団体専用です。[2]\n\n" +
+		"## 日程と料金\n\n" +
+		"| 曜日 | 開園 | 生徒一人 | 催し |\n| --- | ---: | ---: | --- |\n" +
+		"| 二月四日（木曜日） | 10:00 | 2.00 | 正午まで団体専用 |\n| 二月五日（金曜日） | 10:00 | 2.50 | 種の選別作業を見学できます |\n\n" +
+		"```sh\n# 団体専用の日を取り出す。この行は長いので、折り返さずに横へ動かして読みます\ncurl \"https://garden.example/days.json?for=groups\" --header \"Accept-Language: ja\"\n```\n\n" +
+		"> 通路の外には入らないでください。\n\n" +
+		"「ラララララララララララララララララララララララララララララララララララララララララララララララララララララララララララララー」" +
+		"と`温室団体予約申込書兼利用料金減免申請書兼同意書二〇二七年二月一日改訂最終版第二稿`の名前は長いままです。[1]"
+)

@@ -46,12 +46,12 @@ func TestBenchToken(t *testing.T) {
 				continue
 			}
 			turn.stream.Write(ev.Text)
-			frame, err := watch.frame(ctx, turn.state(false))
+			f, err := watch.frame(ctx, turn.state(false))
 			if err != nil {
 				t.Fatal(err)
 			}
 			event.Reset()
-			writeEvent(&event, watch.have.String(), "", frame)
+			writeEvent(&event, watch.have.String(), f.name, f.data)
 			now := time.Now()
 			times = append(times, now.Sub(began))
 			began = now

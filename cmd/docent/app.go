@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"docent/db"
+	"docent/handlers"
 	"docent/internal/account"
 	"docent/internal/answer"
 	"docent/internal/config"
@@ -196,6 +197,7 @@ func (a *app) newAnswers(ctx context.Context) (*answer.Service, error) {
 				}
 				return i18n.T(ctx, "suggest.heading_of", page, heading)
 			},
+			GoesOn: handlers.GoesOn,
 		},
 	}
 	if a.settings.modelURL != "" {

@@ -105,6 +105,7 @@ type screen struct {
 
 var (
 	desktop = screen{"desktop", 1280, 900}
+	wide    = screen{"wide", 1920, 1080}
 	phone   = screen{"phone", 390, 844}
 	small   = screen{"small", 320, 640}
 	zoomed  = screen{"zoomed", 640, 450} // a desktop at 200 %
@@ -138,7 +139,7 @@ func TestAxeStyleguide(t *testing.T) {
 			emulate(t, ctx, look.features...)
 			on(t, ctx, s.url+"/styleguide"+look.query+"#source-2")
 			axe(t, ctx, "desktop", manyAlike)
-			for _, screen := range []screen{small, zoomed, phone} {
+			for _, screen := range []screen{wide, small, zoomed, phone} {
 				screen.show(t, ctx)
 				reflow(t, ctx, screen.name)
 			}
@@ -171,7 +172,7 @@ func TestAxePublicPages(t *testing.T) {
 				if scheme == "dark" {
 					continue
 				}
-				for _, screen := range []screen{small, zoomed, phone} {
+				for _, screen := range []screen{wide, small, zoomed, phone} {
 					screen.show(t, ctx)
 					reflow(t, ctx, name+"-"+screen.name)
 				}

@@ -238,6 +238,81 @@ func TestBrowserShortcut(t *testing.T) {
 	}
 }
 
+// A page opens with the focus in a question's field if its block says so, and not
+// otherwise, nor where the address leads elsewhere.
+func TestBrowserAutofocus(t *testing.T) {
+	s := answering(t)
+	ctx := browser(t, 1280, 900)
+	focused := "document.activeElement === document.querySelector('" + questionField + "')"
+	on(t, ctx, s.url+"/visit/")
+	if script[bool](t, ctx, focused) {
+		t.Error("a page takes the focus though no block says so")
+	}
+	s.configure(func(store *config.Store) error {
+		p, err := config.Get[config.Placement](t.Context(), store, "site_question")
+		if err != nil {
+			return err
+		}
+		question := *p.Question
+		question.Autofocus = true
+		p.Question = &question
+		return config.Put(t.Context(), store, "site_question", p, "test")
+	})
+	eventually(t, "the setting in the page", func() bool {
+		_, body := s.get(client(t), "/visit/")
+		return strings.Contains(body, "data-docent-autofocus")
+	})
+	on(t, ctx, s.url+"/visit/?fresh")
+	until(t, ctx, focused)
+	on(t, ctx, s.url+"/visit/?fresh#main")
+	if script[bool](t, ctx, focused) {
+		t.Error("the focus is taken from the place that the address names")
+	}
+}
+
+// A preview of a Question block, which is inert, takes no part: the question of the
+// address, the shortcut, the focus and the busy buttons are for the block behind it.
+func TestBrowserInertPreview(t *testing.T) {
+	gate := make(chan struct{})
+	reply := llmtest.Stream("Open at ten [1].")
+	reply.Gate = gate
+	s := answering(t, reply)
+	s.answers(func(settings *config.AnswerSettings) { settings.Shortcut = true })
+	eventually(t, "the shortcut in the page", func() bool {
+		_, body := s.get(client(t), "/answers")
+		return strings.Contains(body, "data-docent-shortcut")
+	})
+	ctx := browser(t, 1280, 900)
+	beforeScripts(t, ctx, `document.addEventListener("readystatechange", () => {
+		if (document.readyState !== "interactive") return
+		const real = document.querySelector("[data-docent-block=question]"), preview = document.createElement("div")
+		preview.inert = true
+		preview.id = "preview"
+		preview.append(real.cloneNode(true))
+		for (const e of preview.querySelectorAll("[id]")) e.id = "preview-" + e.id
+		preview.querySelector("input[name=question]").removeAttribute("value")
+		preview.querySelector("form").dataset.docentAutofocus = ""
+		preview.querySelector("form").dataset.docentNotice = "preview-" + preview.querySelector("form").dataset.docentNotice
+		real.before(preview)
+	})`)
+	on(t, ctx, s.url+"/answers?q=roses")
+	const field = "#preview ~ [data-docent-block=question] input[name=question]"
+	if got := script[string](t, ctx, "['#preview input[name=question]', '"+field+"'].map(f => document.querySelector(f).value + document.querySelector(f).hasAttribute('aria-keyshortcuts')).join()"); got != "false,rosestrue" {
+		t.Errorf("the fields say %s", got)
+	}
+	keys(t, ctx, "k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	until(t, ctx, "document.activeElement === document.querySelector('"+field+"')")
+	keys(t, ctx, "\r")
+	until(t, ctx, "document.querySelector('"+field+"').form.querySelector('button').getAttribute('aria-disabled') === 'true'")
+	if script[bool](t, ctx, "document.querySelector('#preview button[type=submit]').hasAttribute('aria-disabled')") {
+		t.Error("the preview's button is busy")
+	}
+	close(gate)
+	until(t, ctx, allDone)
+	do(t, ctx, chromedp.Click("[data-docent-new]"))
+	until(t, ctx, "document.activeElement === document.querySelector('"+field+"')")
+}
+
 // A question in the address of an Answer block's page is filled in, and asked only
 // if this tab has just sent it there.
 func TestBrowserHandOff(t *testing.T) {

@@ -87,6 +87,35 @@ func TestBrowserKeyboard(t *testing.T) {
 	until(t, ctx, "document.querySelectorAll('[data-docent-state=done]').length === 2 && "+active+".innerText === 'What does it cost?'")
 }
 
+// A card shows what the list says of the source: its title, the passage, and a link
+// that opens the page at the passage in a tab of its own.
+func TestBrowserCitationCard(t *testing.T) {
+	s := answering(t, llmtest.Stream("Open at ten [1].\n\n", "Closed on Monday [2]."))
+	ctx := browser(t, 1280, 900)
+	on(t, ctx, s.url+"/answers")
+	put(t, ctx, "When is the garden open in winter?")
+	until(t, ctx, allDone)
+	for _, n := range []string{"1", "2"} {
+		listed := "document.querySelector(\"[data-docent-source='" + n + "']\")"
+		hover(t, ctx, ".d-cite a[href='#source-"+n+"']")
+		until(t, ctx, "document.querySelector('.d-citecard') && document.querySelector('.d-cite--open').getAttribute('href') === '#source-"+n+"'")
+		title := script[string](t, ctx, listed+".querySelector('.d-source__title a').firstChild.textContent.trim()")
+		if got := script[string](t, ctx, "document.querySelector('.d-citecard__title').lastChild.textContent"); title == "" || got != title {
+			t.Errorf("the card of %s is called %q, want %q", n, got, title)
+		}
+		passage := script[string](t, ctx, listed+".querySelector('q').textContent")
+		if got := script[string](t, ctx, "document.querySelector('.d-citecard q').textContent"); passage == "" || got != passage {
+			t.Errorf("the card of %s quotes %q, want %q", n, got, passage)
+		}
+		link := script[string](t, ctx, "(a => a.target + ' ' + a.rel + ' ' + a.href)(document.querySelector('.d-citecard__links a'))")
+		if !strings.HasPrefix(link, "_blank noopener") || !strings.Contains(link, " "+s.url+"/") || !strings.Contains(link, ":~:text=") {
+			t.Errorf("the card of %s links to %q", n, link)
+		}
+		keys(t, ctx, kb.Escape)
+		until(t, ctx, "!document.querySelector('.d-citecard')")
+	}
+}
+
 // tap touches the middle of an element, late enough after another tap not to be
 // one double tap with it.
 func tap(t *testing.T, ctx context.Context, selector string) {
@@ -135,6 +164,19 @@ func TestBrowserCitationsByTouch(t *testing.T) {
 	}
 }
 
+// point moves the mouse to a place in the window.
+func point(t *testing.T, ctx context.Context, x, y float64) {
+	t.Helper()
+	do(t, ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+}
+
+// hover moves it to the middle of an element.
+func hover(t *testing.T, ctx context.Context, selector string) {
+	t.Helper()
+	at := script[[]float64](t, ctx, "(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(\""+selector+"\").getBoundingClientRect())")
+	point(t, ctx, at[0], at[1])
+}
+
 // The pointer opens a card, may move into it, and Escape closes it.
 func TestBrowserCitationsByMouse(t *testing.T) {
 	gate := make(chan struct{})
@@ -146,20 +188,13 @@ func TestBrowserCitationsByMouse(t *testing.T) {
 	put(t, ctx, "When is the garden open?")
 	pass(t, gate, 2)
 	until(t, ctx, "document.querySelector('.d-cite a')")
-	middle := func(selector string) (x, y float64) {
-		at := script[[]float64](t, ctx, "(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(\""+selector+"\").getBoundingClientRect())")
-		return at[0], at[1]
-	}
-	move := func(x, y float64) { do(t, ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y)) }
-	x, y := middle(".d-cite a")
-	move(x, y)
+	hover(t, ctx, ".d-cite a")
 	until(t, ctx, "document.querySelector('.d-citecard')")
 	if !script[bool](t, ctx, "document.querySelector('.d-citecard').getBoundingClientRect().bottom <= document.querySelector('.d-turn__body > :last-child').getBoundingClientRect().top + 8") {
 		t.Error("the card lies over the text that is being written")
 	}
 	shot(t, ctx, "above")
-	x, y = middle(".d-citecard")
-	move(x, y)
+	hover(t, ctx, ".d-citecard")
 	promised[bool](t, ctx, "new Promise(done => setTimeout(done, 600, true))") // longer than a card stays without the pointer
 	if !script[bool](t, ctx, "document.querySelector('.d-citecard') !== null") {
 		t.Error("the card closed under the pointer")
@@ -168,11 +203,10 @@ func TestBrowserCitationsByMouse(t *testing.T) {
 	until(t, ctx, "!document.querySelector('.d-citecard')")
 	close(gate)
 	until(t, ctx, allDone)
-	move(5, 5)
-	x, y = middle(".d-cite a")
-	move(x, y)
+	point(t, ctx, 5, 5)
+	hover(t, ctx, ".d-cite a")
 	until(t, ctx, "document.querySelector('.d-citecard')")
-	move(5, 5)
+	point(t, ctx, 5, 5)
 	until(t, ctx, "!document.querySelector('.d-citecard')")
 }
 

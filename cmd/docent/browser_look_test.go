@@ -40,6 +40,19 @@ func want(t *testing.T, ctx context.Context, selector, property, value string) {
 	}
 }
 
+// styleSamples are what the style guide must show besides the states of turns:
+// most of it is put into the page by scripts, and would be judged nowhere else.
+var styleSamples = []string{
+	"#answers-closed .d-answer__empty .notice",
+	"#answers-recent [data-docent-recent-list] li time[datetime]", "#answers-recent-narrow [data-docent-forget-all]",
+	"#answers-japanese .d-turn__body[lang=ja] table", "#answers-japanese .d-turn__body pre", "#answers-japanese-narrow .d-turn__body[lang=ja] .d-cite",
+	"#ends-reconnecting [data-docent-connection]", "#ends-lost [data-docent-connection]",
+	"#ends-stop .d-status form > .notice", "#ends-unshared .d-share [id$=-notice] > .notice",
+	"#questions-error .notice", "#questions-busy .notice", "#questions-limited .notice", "#questions-day .notice",
+	"#questions-unsent .d-question__notice > .notice", "#questions-gone .d-question__notice > .notice",
+	"#feedback-failed .d-feedback__vote > .notice", "#sources-card .d-citecard",
+}
+
 // The style guide is for those who build the site.
 func TestStyleguideIsNotForVisitors(t *testing.T) {
 	s := serveSite(t, map[string]string{"DOCENT_ADMIN_PASSWORD": "correct horse battery"})
@@ -61,9 +74,14 @@ func TestStyleguideIsNotForVisitors(t *testing.T) {
 				ids[id] = true
 			}
 		}
-		for _, state := range []string{"empty", "searching", "reading", "writing", "done", "stopped", "interrupted", "cutoff", "failed", "refused", "limited"} {
+		for _, state := range []string{"empty", "searching", "reading", "writing", "done", "stopped", "interrupted", "cutoff", "failed", "refused"} {
 			if doc.Find("[data-docent-state="+state+"]").Length() == 0 {
 				t.Errorf("%s shows nothing in the state %s", path, state)
+			}
+		}
+		for _, selector := range styleSamples {
+			if doc.Find(selector).Length() == 0 {
+				t.Errorf("%s shows nothing at %s", path, selector)
 			}
 		}
 		if strings.Contains(path, "=ar") && doc.Find("html[dir=rtl]").Length() != 1 {
@@ -201,7 +219,7 @@ func TestStatusRowHoldsStill(t *testing.T) {
 		for _, screen := range []screen{desktop, phone, small} {
 			screen.show(t, ctx)
 			script[bool](t, ctx, "document.querySelectorAll('[data-docent-new-text]').forEach(b => b.hidden = false), true")
-			heights := script[string](t, ctx, `[...new Set([...document.querySelectorAll("#answers .styleguide__stage--text .d-status")].filter(e => e.id !== "turn-uncited-status")
+			heights := script[string](t, ctx, `[...new Set([...document.querySelectorAll("#answers .styleguide__stage--text .d-status, #ends-stop .d-status")].filter(e => e.id !== "turn-uncited-status")
 				.map(e => e.getBoundingClientRect().height))].join()`)
 			if strings.Contains(heights, ",") {
 				t.Errorf("%s, %s: status rows are %s pixels high", lang, screen.name, heights)

@@ -173,6 +173,75 @@ func TestBrowserReloadAndHide(t *testing.T) {
 	}
 }
 
+// A browser without locks, as on an origin that is not secure, hears its stream to
+// the end.
+func TestBrowserWithoutLocks(t *testing.T) {
+	gate := make(chan struct{})
+	reply := llmtest.Stream("First [1].\n\n", "Second.\n\n", "Third.")
+	reply.Gate = gate
+	s := answering(t, reply)
+	ctx := browser(t, 1280, 900)
+	beforeScripts(t, ctx, "delete Navigator.prototype.locks")
+	on(t, ctx, s.url+"/answers")
+	if script[bool](t, ctx, "navigator.locks !== undefined") {
+		t.Fatal("the browser has locks")
+	}
+	put(t, ctx, "When is the garden open?")
+	pass(t, gate, 3)
+	until(t, ctx, "document.querySelector('.d-turn__body')?.innerText.includes('Second')")
+	if n := script[int](t, ctx, "performance.getEntriesByType('resource').filter(e => e.name.includes('/ai-answers/turns/')).length"); n != 0 { // listed when it ends
+		t.Errorf("%d streams have ended in mid-answer", n)
+	}
+	close(gate)
+	until(t, ctx, allDone)
+	if n := script[int](t, ctx, "document.querySelectorAll('.d-turn__body > *').length"); n != 3 {
+		t.Errorf("%d blocks, want 3", n)
+	}
+}
+
+// What a theme animates is left alone: an animation of a settled block runs on while
+// text grows below it, and blocks come in with an animation once.
+func TestBrowserAnimations(t *testing.T) {
+	gate := make(chan struct{})
+	pieces := []string{"In winter the garden ", "opens at ten [1].\n\n", "## Tickets\n\n", "Ten euros **and ", "more** [2].\n\n", "- boots\n", "- a coat\n\n", "Really ", "all [1]."}
+	reply := llmtest.Stream(pieces...)
+	reply.Gate = gate
+	s := answering(t, reply)
+	ctx := browser(t, 1280, 900)
+	on(t, ctx, s.url+"/answers")
+	script[bool](t, ctx, `(() => {
+		const theme = new CSSStyleSheet()
+		theme.replaceSync("@keyframes enter { from { opacity: 0 } } .d-turn__body > * { animation: enter 10ms }")
+		document.adoptedStyleSheets = [theme]
+		window.entered = {}
+		document.addEventListener("animationstart", ({animationName, target}) => {
+			if (animationName === "enter") entered[target.id] = (entered[target.id] ?? 0) + 1
+		})
+		return true })()`)
+	put(t, ctx, "When is the garden open?")
+	pass(t, gate, 1)
+	for i, word := range []string{"winter", "ten", "Tickets", "euros", "more", "boots", "coat", "Really", "all"} {
+		pass(t, gate, 1)
+		if i == len(pieces)-1 {
+			close(gate) // the last words may wait for what follows them
+		}
+		until(t, ctx, "document.querySelector('.d-turn__body')?.innerText.includes('"+word+"')")
+		promised[bool](t, ctx, "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+		if word == "Tickets" {
+			script[bool](t, ctx, "(window.running = document.querySelector('.d-turn__body > *').animate({opacity: [0.5, 1]}, {duration: 1000, iterations: Infinity}), true)")
+		}
+	}
+	until(t, ctx, allDone)
+	if !script[bool](t, ctx, "running.playState === 'running' && running.effect.target === document.querySelector('.d-turn__body > *') && running.effect.target.getAnimations().includes(running)") {
+		t.Error("the animation of a settled block ended")
+	}
+	want := "1,1,1,1,1 of 5"
+	counts := "[...document.querySelectorAll('.d-turn__body > *')].map(b => entered[b.id] ?? 0).join() + ' of ' + Object.keys(entered).length"
+	if got := script[string](t, ctx, counts); got != want {
+		t.Errorf("blocks came in %s times, want %s", got, want)
+	}
+}
+
 // Seven tabs of one browser answer over HTTP/1.1, which gives a browser six
 // connections: an eighth tab still opens pages while all of them are busy.
 func TestBrowserSevenTabs(t *testing.T) {

@@ -68,6 +68,9 @@ type Texts struct {
 	// AboutHeading asks what a page says under a heading; without a page the
 	// conversation says which is meant.
 	AboutHeading func(lang, page, heading string) string
+	// GoesOn reports whether a question is the interface's own, in any language,
+	// that asks for the rest of an answer that was cut off.
+	GoesOn func(question string) bool
 }
 
 // A Service answers questions. It owns a goroutine for each running turn and one

@@ -42,6 +42,9 @@ var pages = []content.Input{
 		Fields: content.Fields{"body": "The mill gate code for members is heron."}},
 }
 
+// goOn is how the interface asks for the rest of an answer.
+const goOn = "Please continue where you were cut off."
+
 func newSite(t *testing.T, d *db.DB, model llm.Generator) *site {
 	t.Helper()
 	ctx := t.Context()
@@ -79,6 +82,7 @@ func newSite(t *testing.T, d *db.DB, model llm.Generator) *site {
 					}
 					return fmt.Sprintf("What does %s say about %s?", page, heading)
 				},
+				GoesOn: func(question string) bool { return question == goOn },
 			},
 		}}
 	s.restart()

@@ -8,6 +8,10 @@ import (
 // for the question to be on another subject.
 const newShare = 0.5
 
+// goesOn reports whether the turn is the rest of the one before it: its question
+// has no subject to search for.
+func (r *run) goesOn() bool { return len(r.earlier) > 0 && r.s.Texts.GoesOn(r.turn.Question) }
+
 // drifts reports whether a follow-up names a subject that neither its conversation
 // nor the sources held for it speak of. A search too many costs little, an answer
 // from the wrong pages much, so doubt counts as yes.

@@ -83,12 +83,16 @@ func countTurn(ctx context.Context, tx *db.DB, agent string, p plan, now time.Ti
 	return nil
 }
 
-// pagePath is the path of a page as a client names it, "" if it is none.
+// pagePath is the path of a page as a client names it, "" if it is none. Pages of
+// conversations and shared answers are none: their addresses are secrets.
 func pagePath(page string) string {
 	if !strings.HasPrefix(page, "/") || strings.HasPrefix(page, "//") || len(page) > 2000 || !utf8.ValidString(page) || strings.ContainsRune(page, 0) {
 		return ""
 	}
 	page, _, _ = strings.Cut(page, "?")
 	page, _, _ = strings.Cut(page, "#")
+	if strings.HasPrefix(page, "/ai-answers/") {
+		return ""
+	}
 	return page
 }

@@ -117,7 +117,7 @@ func (r *run) answer(ctx context.Context) (llm.Finish, error) {
 	for r.rounds = 1; ; r.rounds++ {
 		r.setPhase(Reading)
 		req := llm.Request{Messages: append(r.prompt(ctx), history...), Temperature: r.agent.Temperature, MaxTokens: r.agent.MaxTokens}
-		if r.rounds < r.agent.Rounds {
+		if r.rounds < r.agent.Rounds && !r.goesOn() {
 			req.Tools = specs
 		}
 		said, calls, finish, err := r.generate(ctx, req)
@@ -143,6 +143,7 @@ func (r *run) answer(ctx context.Context) (llm.Finish, error) {
 // gather gets the sources that the model starts with: a first question is always
 // searched for; a follow-up holds the last turn's, and is searched for when it is
 // on another subject, or one that was offered, whose passages nobody has read yet.
+// The rest of an answer comes from the sources that it began with.
 func (r *run) gather(ctx context.Context) error {
 	if len(r.earlier) == 0 {
 		if _, err := r.retrieve(ctx, r.turn.Question, ""); err != nil {
@@ -153,7 +154,7 @@ func (r *run) gather(ctx context.Context) error {
 	if err := r.hold(ctx); err != nil {
 		return err
 	}
-	if r.suggested() || r.agent.TopicDrift && r.drifts() {
+	if !r.goesOn() && (r.suggested() || r.agent.TopicDrift && r.drifts()) {
 		if _, err := r.retrieve(ctx, r.turn.Question, r.earlier[len(r.earlier)-1].Question); err != nil {
 			return err
 		}

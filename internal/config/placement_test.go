@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -51,6 +52,11 @@ func TestPlacementIsChecked(t *testing.T) {
 		}
 		if err := Put(ctx, s, "ask", good, ""); err != nil {
 			t.Errorf("storing it again: %v", err)
+		}
+		second := good
+		second.UUID = "0192a4c0-5d00-7000-8000-0000000000bb"
+		if err := Create(ctx, s, "ask", second, ""); !errors.Is(err, ErrExists) || mustGet[Placement](t, s, "ask").UUID != good.UUID {
+			t.Errorf("created over another: %v", err)
 		}
 		for want, change := range map[string]func(*Placement){
 			"uuid":        func(p *Placement) { p.UUID = siteAnswerUUID },

@@ -3,10 +3,41 @@ package config
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"docent/db"
 )
+
+// ErrExists is returned for creating an object that is there already.
+var ErrExists = errors.New("there is an object of this name")
+
+// Create is [Put] for an object that is not there yet; otherwise the error is
+// [ErrExists].
+func Create[T Object](ctx context.Context, s *Store, name string, value T, by string) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	err = s.db.InTx(ctx, func(tx *db.DB) error {
+		if err := lockObjects(ctx, tx); err != nil {
+			return err
+		}
+		current, err := read(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if _, exists := current.objects[value.Kind()][name]; exists {
+			return ErrExists
+		}
+		return current.replace(ctx, tx, name, value, string(data), by)
+	})
+	s.forget()
+	if err != nil {
+		return fmt.Errorf("create %s %q: %w", value.Kind(), name, err)
+	}
+	return nil
+}
 
 // Update changes an object as it is at that moment, which nobody else changes
 // meanwhile, and records who did it. The change must not write into the maps and

@@ -14,7 +14,7 @@ create table answer_shares (
     lang            text not null,
     text            text not null, -- Markdown with the turn's final numbers
     sources         text not null, -- JSON: those cited, by their numbers
-    behind          text not null, -- JSON: every page that the model had read
+    behind          text not null, -- JSON: the pages that the model had read and that were not for everybody
     answered_at     timestamptz not null,
     created_at      timestamptz not null,
     expires_at      timestamptz not null

@@ -8,7 +8,7 @@ const MARK = "ai-answers-ask"; // key in the tab's store
 const asking = new Map(); // id of an Answer block whose question is on its way -> form it was typed in
 
 const isBusy = (block) => asking.has(block.id) || block.querySelector("[data-docent-stream]") !== null;
-const formsFor = (block) => [...document.querySelectorAll(`form[data-ai-answers-target="${CSS.escape(block.id)}"]`)];
+const formsFor = (block) => inUse(`form[data-ai-answers-target="${CSS.escape(block.id)}"]`);
 const askForm = (block) => block.querySelector("form[data-docent-ask]");
 
 // The form in which a visitor would type the next new question for a block.

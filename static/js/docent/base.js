@@ -9,7 +9,8 @@ const ANSWER = '[data-docent-block="answer"]';
 
 const byId = (id) => document.getElementById(id);
 // Blocks that are only looked at, in previews, take no part in anything.
-const answerBlocks = () => [...document.querySelectorAll(ANSWER)].filter((block) => !block.closest("[inert]"));
+const inUse = (selector) => [...document.querySelectorAll(selector)].filter((element) => !element.closest("[inert]"));
+const answerBlocks = () => inUse(ANSWER);
 const turnsOf = (block) => [...block.querySelectorAll("[data-docent-turn]")];
 const transcriptOf = (block) => block.querySelector("[data-docent-transcript]");
 

@@ -1,6 +1,6 @@
 // --- Keys and fields --------------------------------------------------------
 
-const firstQuestion = () => document.querySelector("form[data-docent-question]");
+const firstQuestion = () => inUse("form[data-docent-question]")[0];
 
 // Ctrl+K, or Command+K on Apple's keyboards, goes to the question if the site
 // turns it on. Texts of several lines and rich text have uses of their own for it.
@@ -35,7 +35,7 @@ const prefill = () => {
 };
 
 const focusFirst = () => {
-  const form = document.querySelector("form[data-docent-question][data-docent-autofocus]");
+  const form = inUse("form[data-docent-question][data-docent-autofocus]")[0];
   if (form && !location.hash && document.activeElement === document.body) form.elements.question.focus({ preventScroll: true });
 };
 
