@@ -84,10 +84,11 @@ func (w *world) followUp(s step) error {
 	return t.appended(p, status, body, free)
 }
 
-// isFree reports whether nothing runs in a conversation that is there.
+// isFree reports whether nothing runs in a conversation that is there. A last turn
+// that was taken for dead may come back at any moment.
 func (w *world) isFree(conv string) (bool, error) {
 	var n int
-	err := w.site.DB.Get(context.Background(), &n, "select count(*) from turns where conversation_id = ? and status = 'running'", conv)
+	err := w.site.DB.Get(context.Background(), &n, "select count(*) from turns where conversation_id = ? and (status = 'running' or status = 'interrupted' and number = (select max(number) from turns where conversation_id = ?))", conv, conv)
 	return n == 0 && !w.deleted[conv], err
 }
 
