@@ -25,6 +25,7 @@ type blockBuilder struct {
 	who  account.Account
 	lang string
 	used map[string]int
+	own  map[string]config.AnswerBlock // those in the page's own content, by DOM id
 }
 
 func (h *Handlers) blockBuilder(c echo.Context) *blockBuilder {
@@ -60,9 +61,11 @@ func (b *blockBuilder) build(uuid string, block config.Block) (props components.
 // question is nil where nobody would answer: the Answer block is gone or not the
 // visitor's to see, or its agent is closed, which the block says itself.
 func (b *blockBuilder) question(uuid string, q config.QuestionBlock) *components.QuestionProps {
-	target, ok := b.h.answerBlock(b.ctx, b.who, q.Target, b.lang)
+	target, ok := b.own[q.Target]
 	if !ok {
-		return nil
+		if target, ok = b.h.answerBlock(b.ctx, b.who, q.Target, b.lang); !ok {
+			return nil
+		}
 	}
 	agent, err := config.Get[config.Agent](b.ctx, b.h.Config, target.Agent)
 	if err != nil || !agent.Enabled {
@@ -244,6 +247,22 @@ func amongFields(fields []components.ShownField, blocks []contentBlock) []compon
 		}
 	}
 	return out
+}
+
+// know remembers the Answer blocks of a page's own content: whoever sees the page
+// sees them, also in the preview of what nobody has saved.
+func (b *blockBuilder) know(fields []content.RenderedField) {
+	b.own = map[string]config.AnswerBlock{}
+	for _, f := range fields {
+		for _, v := range f.Values {
+			if v.Block == nil {
+				continue
+			}
+			if block, err := config.ParseBlock(v.Block.Name, v.Block.Settings); err == nil && block.Answer != nil {
+				b.own[config.BlockDOMID(v.Block.Name, v.Block.UUID)] = *block.Answer
+			}
+		}
+	}
 }
 
 // fromContent makes a block that stands in a page's own content. What it says is

@@ -61,6 +61,7 @@ func (h *Handlers) entityPage(c echo.Context, it content.Item) (views.EntityPage
 	}
 	paths := h.translations(c, it)
 	blocks := h.blockBuilder(c)
+	blocks.know(fields)
 	regions, among := blocks.placeOn(it)
 	shown := shownFields(ctx, fields, h.zone(ctx), blocks)
 	if err := h.sizeImages(ctx, shown.text); err != nil {

@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/chromedp"
 )
 
 // Things of one kind have pages of one kind: an id or a name stands for all.
@@ -82,19 +80,11 @@ func TestAxeAdministration(t *testing.T) {
 	if len(pages) < 40 {
 		t.Errorf("only %d kinds of page were found: %v", len(pages), pages)
 	}
-	base, err := url.Parse(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const atOnce = 12 // a browser has a limit of time
 	for part := range slices.Chunk(pages, atOnce) {
 		t.Run(fmt.Sprint(adminKind(part[0])), func(t *testing.T) {
 			ctx := browser(t, desktop.width, desktop.height)
-			for _, cookie := range c.Jar.Cookies(base) {
-				if _, err := chromedp.Call(ctx, network.SetCookie, network.SetCookieParams{Name: cookie.Name, Value: cookie.Value, URL: s.url}); err != nil {
-					t.Fatal(err)
-				}
-			}
+			s.takeSession(ctx, c)
 			for i, path := range part {
 				emulate(t, ctx, "prefers-color-scheme", []string{"light", "dark"}[i%2])
 				desktop.show(t, ctx)
