@@ -16,15 +16,19 @@ const readRecent = () => {
 
 const writeRecent = (entries) => browserStore.set(RECENT, entries.length ? JSON.stringify(entries.slice(0, RECENT_MOST)) : null);
 
+const conversationsOf = (entry) => [entry.id, ...(Array.isArray(entry.also) ? entry.also.filter((id) => typeof id === "string") : [])];
+
 const recentTemplate = (block) => block.querySelector("template[data-docent-recent]");
 
 // A conversation is listed by its first question, and each question once, the one
-// asked last on top.
+// asked last on top. Others that began with the same one are deleted with it.
 const noteRecent = (block, id) => {
   if (!recentTemplate(block)) return;
   const entries = readRecent();
   const question = entries.find((entry) => entry.id === id)?.question ?? turnsOf(block)[0].querySelector("h2").textContent;
-  writeRecent([{ id, question, time: Date.now() }, ...entries.filter((entry) => entry.id !== id && entry.question !== question)]);
+  const same = entries.filter((entry) => entry.id === id || entry.question === question);
+  const also = [...new Set(same.flatMap(conversationsOf))].filter((other) => other !== id).slice(0, RECENT_MOST);
+  writeRecent([{ id, also, question, time: Date.now() }, ...entries.filter((entry) => !same.includes(entry))]);
 };
 
 const forgetRecent = (id) => {
@@ -83,23 +87,29 @@ const reopen = async (block, id) => {
   }
 };
 
-// Deletes a conversation where it is kept, and then what the browser knows of it.
+// Deletes a conversation where it is kept. It reports whether it is gone.
 const deleteConversation = async (id) => {
   try {
     const response = await fetch(`${CONVERSATIONS}${encodeURIComponent(id)}/delete`, { method: "POST", keepalive: true, headers: { Accept: "application/json" } });
-    if (!response.ok && !isGone(response.status)) return false;
+    return response.ok || response.status === 404 || response.status === 410;
   } catch {
     return false;
   }
-  forgetRecent(id);
+};
+
+const deleteEntry = async (entry) => {
+  for (const id of conversationsOf(entry)) {
+    if (!(await deleteConversation(id))) return false;
+  }
+  forgetRecent(entry.id);
   return true;
 };
 
 const deleteRecent = async (block, ids) => {
   const at = [...block.querySelectorAll("[data-docent-recent-id]")].findIndex((li) => ids.includes(li.dataset.docentRecentId));
   let failed = false;
-  for (const id of ids) {
-    if (!(await deleteConversation(id))) failed = true;
+  for (const entry of readRecent().filter((one) => ids.includes(one.id))) {
+    if (!(await deleteEntry(entry))) failed = true;
   }
   for (const other of answerBlocks()) showRecent(other);
   if (failed) showNotice(askForm(block), byId("docent-announcer")?.dataset.textFailed);
