@@ -323,6 +323,7 @@ func TestBrowserHandOff(t *testing.T) {
 	until(t, ctx, "document.querySelector('"+questionField+"').value === 'Are dogs allowed?' && location.hash === ''")
 	on(t, ctx, s.url+"/answers"+hash+"%E0%A4%A")
 	on(t, ctx, s.url+"/visit/"+hash+"nobody")
+	until(t, ctx, "document.querySelector('"+questionField+"').value === 'nobody'") // its block is not here: the question is kept
 	on(t, ctx, s.url+"/visit/")
 	// From here on a visitor asks.
 	do(t, ctx, chromedp.Click(".chip"))

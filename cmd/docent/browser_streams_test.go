@@ -189,7 +189,8 @@ func TestBrowserWithoutLocks(t *testing.T) {
 	put(t, ctx, "When is the garden open?")
 	pass(t, gate, 3)
 	until(t, ctx, "document.querySelector('.d-turn__body')?.innerText.includes('Second')")
-	promised[bool](t, ctx, "new Promise(done => setTimeout(done, 600, true))")                                                                  // longer than a stream without a slot stays open
+	// longer than a stream without a slot stays open
+	promised[bool](t, ctx, "new Promise(done => setTimeout(done, 600, true))")
 	if n := script[int](t, ctx, "performance.getEntriesByType('resource').filter(e => e.name.includes('/ai-answers/turns/')).length"); n != 0 { // listed when it ends
 		t.Errorf("%d streams have ended in mid-answer", n)
 	}

@@ -82,7 +82,11 @@ const readHash = () => {
   } catch {
     return undefined;
   }
-  if (!block?.matches(ANSWER)) return undefined;
+  if (!block?.matches(ANSWER)) { // it is not here any more: the question is not lost
+    fill(firstQuestion(), question);
+    firstQuestion()?.elements.question.focus();
+    return undefined;
+  }
   const form = questionForm(block);
   if (mark === hash) {
     ask(block, question, form);
