@@ -137,7 +137,7 @@ func TestEverythingWithoutScripts(t *testing.T) {
 			r.send(r.page.Find("form[action*='/unshare']").Last()).want(200, "no link to share")
 		}
 
-		r.send(r.page.Find("form[action*='/delete']")).want(200, "after deleting", "[data-docent-block=answer]")
+		r.send(r.page.Find("form[action*='/delete']")).want(200, "after deleting: the page that the question came from", ".article-head", "form[data-docent-question]")
 		r.open(first).want(404, "a deleted conversation", "form[data-docent-question]", "a[href$='/search']")
 	})
 }
@@ -302,6 +302,6 @@ func TestBrowserJourneyWithoutScripts(t *testing.T) {
 	shot(t, ctx, "mistake")
 	do(t, ctx, chromedp.SendKeys(".lone form[data-docent-question] input[name=question]", "Is there a café?"),
 		chromedp.Click(".lone form[data-docent-question] button[type=submit]"), chromedp.WaitVisible(".d-turn:nth-of-type(3)"))
-	do(t, ctx, chromedp.Click("form[action*='/delete'] button"), chromedp.WaitVisible(".d-answer__empty"))
+	do(t, ctx, chromedp.Click("form[action*='/delete'] button"), chromedp.WaitVisible(".article-head"))
 	shot(t, ctx, "deleted")
 }
