@@ -130,7 +130,7 @@ func (x *expander) liquidTag(i int) (text string, end int) {
 		closer = "%}"
 	}
 	n := strings.Index(s[i+2:min(len(s), i+1<<10)], closer)
-	if n < 0 {
+	if n < 0 || strings.Contains(s[i:i+2+n], "\n\n") { // no tag goes on behind a blank line, where code may begin
 		return s[i : i+2], i + 2
 	}
 	end = i + n + 4
