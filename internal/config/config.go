@@ -100,11 +100,16 @@ func Get[T Object](ctx context.Context, s *Store, name string) (T, error) {
 // All returns the objects of a kind in order of their names. The values are
 // shared, as those of [Get] are. Objects that cannot be read are left out.
 func All[T Object](ctx context.Context, s *Store) ([]Named[T], error) {
-	var zero T
 	current, err := s.load(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return named[T](current), nil
+}
+
+// named are the objects of a kind in order of their names.
+func named[T Object](current *snapshot) []Named[T] {
+	var zero T
 	objects := current.objects[zero.Kind()]
 	all := make([]Named[T], 0, len(objects))
 	for _, name := range slices.Sorted(maps.Keys(objects)) {
@@ -112,7 +117,7 @@ func All[T Object](ctx context.Context, s *Store) ([]Named[T], error) {
 			all = append(all, Named[T]{Name: name, Value: v})
 		}
 	}
-	return all, nil
+	return all
 }
 
 // Languages returns the site's languages, the default first, then by weight.
@@ -182,8 +187,8 @@ func Delete[T Object](ctx context.Context, s *Store, name, by string) error {
 	return s.delete(ctx, zero.Kind(), name, by)
 }
 
-func (s *Store) put(ctx context.Context, name string, value Object, data, by string) error {
-	kind := value.Kind()
+// change lets f change the objects as they are, which nobody else changes meanwhile.
+func (s *Store) change(ctx context.Context, f func(tx *db.DB, current *snapshot) error) error {
 	err := s.db.InTx(ctx, func(tx *db.DB) error {
 		if err := lockObjects(ctx, tx); err != nil {
 			return err
@@ -192,9 +197,17 @@ func (s *Store) put(ctx context.Context, name string, value Object, data, by str
 		if err != nil {
 			return err
 		}
-		return current.replace(ctx, tx, name, value, data, by)
+		return f(tx, current)
 	})
 	s.forget()
+	return err
+}
+
+func (s *Store) put(ctx context.Context, name string, value Object, data, by string) error {
+	kind := value.Kind()
+	err := s.change(ctx, func(tx *db.DB, current *snapshot) error {
+		return current.replace(ctx, tx, name, value, data, by)
+	})
 	if err != nil {
 		return fmt.Errorf("put %s %q: %w", kind, name, err)
 	}
@@ -218,14 +231,7 @@ func (s *snapshot) replace(ctx context.Context, tx *db.DB, name string, value Ob
 }
 
 func (s *Store) delete(ctx context.Context, kind, name, by string) error {
-	err := s.db.InTx(ctx, func(tx *db.DB) error {
-		if err := lockObjects(ctx, tx); err != nil {
-			return err
-		}
-		current, err := read(ctx, tx)
-		if err != nil {
-			return err
-		}
+	err := s.change(ctx, func(tx *db.DB, current *snapshot) error {
 		before, exists := current.objects[kind][name]
 		if !exists {
 			return db.ErrNotFound
@@ -238,7 +244,6 @@ func (s *Store) delete(ctx context.Context, kind, name, by string) error {
 		}
 		return recordChange(ctx, tx, kind, name, before.data, "", by)
 	})
-	s.forget()
 	if err != nil {
 		return fmt.Errorf("delete %s %q: %w", kind, name, err)
 	}

@@ -19,20 +19,12 @@ func Create[T Object](ctx context.Context, s *Store, name string, value T, by st
 	if err != nil {
 		return err
 	}
-	err = s.db.InTx(ctx, func(tx *db.DB) error {
-		if err := lockObjects(ctx, tx); err != nil {
-			return err
-		}
-		current, err := read(ctx, tx)
-		if err != nil {
-			return err
-		}
+	err = s.change(ctx, func(tx *db.DB, current *snapshot) error {
 		if _, exists := current.objects[value.Kind()][name]; exists {
 			return ErrExists
 		}
 		return current.replace(ctx, tx, name, value, string(data), by)
 	})
-	s.forget()
 	if err != nil {
 		return fmt.Errorf("create %s %q: %w", value.Kind(), name, err)
 	}
@@ -46,14 +38,7 @@ func Create[T Object](ctx context.Context, s *Store, name string, value T, by st
 func Update[T Object](ctx context.Context, s *Store, name, by string, change func(T) (T, error)) error {
 	var zero T
 	kind := zero.Kind()
-	err := s.db.InTx(ctx, func(tx *db.DB) error {
-		if err := lockObjects(ctx, tx); err != nil {
-			return err
-		}
-		current, err := read(ctx, tx)
-		if err != nil {
-			return err
-		}
+	err := s.change(ctx, func(tx *db.DB, current *snapshot) error {
 		old, err := current.get(kind, name)
 		if err != nil {
 			return err
@@ -68,7 +53,6 @@ func Update[T Object](ctx context.Context, s *Store, name, by string, change fun
 		}
 		return current.replace(ctx, tx, name, value, string(data), by)
 	})
-	s.forget()
 	if err != nil {
 		return fmt.Errorf("update %s %q: %w", kind, name, err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"docent/db"
 )
@@ -19,21 +17,8 @@ import (
 func UpdateAll[T Object](ctx context.Context, s *Store, by string, change func([]Named[T]) ([]Named[T], error)) error {
 	var zero T
 	kind := zero.Kind()
-	err := s.db.InTx(ctx, func(tx *db.DB) error {
-		if err := lockObjects(ctx, tx); err != nil {
-			return err
-		}
-		current, err := read(ctx, tx)
-		if err != nil {
-			return err
-		}
-		var all []Named[T]
-		for _, name := range slices.Sorted(maps.Keys(current.objects[kind])) {
-			if v, ok := current.objects[kind][name].value.(T); ok {
-				all = append(all, Named[T]{name, v})
-			}
-		}
-		changed, err := change(all)
+	err := s.change(ctx, func(tx *db.DB, current *snapshot) error {
+		changed, err := change(named[T](current))
 		if err != nil {
 			return err
 		}
@@ -51,7 +36,6 @@ func UpdateAll[T Object](ctx context.Context, s *Store, by string, change func([
 		}
 		return nil
 	})
-	s.forget()
 	if err != nil {
 		return fmt.Errorf("update every %s: %w", kind, err)
 	}
