@@ -77,7 +77,7 @@ func TestBlocksInContent(t *testing.T) {
 		form = ed.press(form, "add:parts:sources", nil).want(t, http.StatusOK)
 		page := form.page(t)
 		answer := strings.TrimSpace(page.Find("#f-parts-2 .block__id code").Text())
-		if !answerID.MatchString(answer) {
+		if _, ok := config.AnswerUUID(answer); !ok {
 			t.Fatalf("the new block's id is %q", answer)
 		}
 		if keys := rowKeys(page, "parts"); !slices.Equal(keys, []string{"0", "1", "2", "3"}) {

@@ -24,7 +24,7 @@ type playedTurn struct {
 }
 
 func playTurn() *playedTurn {
-	p := &playedTurn{turn: answer.Turn{ID: "0123456789abcdef", ConversationID: "c", Number: 1, Question: "When?", Lang: "en", Status: answer.Running,
+	p := &playedTurn{turn: answer.Turn{ID: "0123456789abcdef", ConversationID: "c", Number: 1, Question: "When?", Lang: "en", Page: "/visit/", Status: answer.Running,
 		Suggestions: answer.Suggestions{"What about “Guided walks”?", "What about “Concessions”?", "What about “Wind and ice”?"}}}
 	passage := strings.Repeat("The library opens at nine on weekdays, and members may borrow ten books for three weeks. ", 4)[:310]
 	for n := 1; n <= 9; n++ {

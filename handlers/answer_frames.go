@@ -276,11 +276,7 @@ func (w *turnWatch) placeholders(st answer.State) (parts []templ.Component) {
 			return parts
 		}
 	}
-	props := make([]components.SourceProps, len(now))
-	for i, s := range now {
-		props[i] = w.h.sourceProps(s)
-	}
-	return []templ.Component{components.Partial(list, components.SwapInside, each(props, components.SourceWaiting))}
+	return []templ.Component{components.Partial(list, components.SwapInside, each(w.h.placeholderProps(now), components.SourceWaiting))}
 }
 
 // waiting are the sources that the text may still cite.

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"regexp"
@@ -43,7 +42,6 @@ type answersBlock struct {
 
 	viewMode string // how entities are shown among the sources; empty: not at all
 	reader   account.Account
-	askURL   string // where a new question can be asked
 }
 
 var domID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
@@ -58,7 +56,6 @@ func (h *Handlers) blockFrom(c echo.Context, id, without, lang, agent string) an
 	}
 	b := answersBlock{ID: id, Lang: lang, Agent: agent, limit: h.questionLimit(ctx, agent),
 		viewMode: h.viewMode(ctx, agent), reader: h.account(c)}
-	b.askURL = h.placeToAsk(ctx, b.reader, lang)
 	b.feedback, b.share, b.followUp = h.Answers.TakesFeedback(ctx, agent), h.Answers.Shares(ctx, agent), true
 	var left []string
 	for part := range strings.SplitSeq(without, ",") {
@@ -109,7 +106,6 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 		AnswerID:     block.ID,
 		Without:      block.Without,
 		Conversation: st.ConversationID,
-		NewURL:       cmp.Or(askedOnPage(st), block.askURL),
 		Question:     st.Question,
 		State:        turnState(st),
 		SourceCount:  len(st.Sources),
@@ -134,6 +130,7 @@ func (h *Handlers) turnProps(ctx context.Context, st answer.State, block answers
 		p.EventsURL = turnsURL + st.ID + "/events?" + query.Encode()
 		return p
 	}
+	p.NewURL = h.wayBack(ctx, block.reader, block.Lang, st)
 	switch st.Status {
 	case answer.Interrupted, answer.Failed, answer.Stopped:
 		p.AskAgain = &components.AskAgainProps{Action: questionURL, Lang: st.Lang, Agent: block.Agent, ConversationID: st.ConversationID, Question: st.Question}
@@ -225,7 +222,10 @@ func newCards(st answer.State, have int) []answer.Source {
 
 // waitingSources are the sources of a running turn without a card.
 func waitingSources(h *Handlers, st answer.State, carded map[string]bool) []components.SourceProps {
-	waiting := uncited(st, carded)
+	return h.placeholderProps(uncited(st, carded))
+}
+
+func (h *Handlers) placeholderProps(waiting []answer.Source) []components.SourceProps {
 	out := make([]components.SourceProps, len(waiting))
 	for i, s := range waiting {
 		out[i] = h.sourceProps(s)

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"docent/internal/answer"
 	"docent/internal/config"
 	"docent/internal/i18n"
+	"docent/views"
 )
 
 // askedOn is the path of the page that a question comes from: as the client says,
@@ -40,37 +40,27 @@ func blockConversationURL(id string, block answersBlock) string {
 // wayBack is where a visitor can ask anew: the page on which the first of these
 // turns was asked whose page is known, else the place that the site has for it.
 func (h *Handlers) wayBack(ctx context.Context, who account.Account, lang string, states ...answer.State) string {
-	return cmp.Or(askedOnPage(states...), h.placeToAsk(ctx, who, lang))
-}
-
-// askedOnPage is the page on which the first of these turns was asked whose page is
-// known; "" when none is.
-func askedOnPage(states ...answer.State) string {
 	for _, st := range states {
 		if page := ownPath(st.Page); page != "" && !strings.HasPrefix(page, conversationsURL) {
 			return page
 		}
 	}
-	return ""
+	return h.placeToAsk(ctx, who, lang)
 }
 
 // placeToAsk is the answers page, or the front page where no block stands on that.
 func (h *Handlers) placeToAsk(ctx context.Context, who account.Account, lang string) string {
-	placements, err := h.placements(ctx)
-	if err != nil {
-		h.Log.Error("placed blocks", "error", err)
-	}
 	b := &blockBuilder{h: h, ctx: ctx, who: who, lang: lang, used: map[string]int{}}
-	if slices.ContainsFunc(placements, func(p config.Named[config.Placement]) bool {
-		if region := p.Value.Region; region != config.RegionContent && region != config.RegionAside || !p.Value.Visibility.Shows(answersURL, "", lang, who) {
-			return false
-		}
-		_, ok := b.build(p.Value.UUID, p.Value.Block)
-		return ok
-	}) {
+	if regions, among := b.place(answersURL, ""); isAnswersPage(regions, among) {
 		return h.languagePrefix(lang) + answersURL
 	}
 	return h.languagePrefix(lang) + "/"
+}
+
+// isAnswersPage reports whether there is an answers page: it is there for the blocks
+// in its middle and beside it.
+func isAnswersPage(regions views.Blocks, among []contentBlock) bool {
+	return len(among) > 0 || len(regions.Aside) > 0
 }
 
 // goOnQuestion asks for the rest of an answer that was cut off.

@@ -280,17 +280,18 @@ func (h *Handlers) conversation(c echo.Context) error {
 	if isHTMX(c) {
 		return h.conversationFragment(c, states, block)
 	}
-	page := h.answersPage(c)
+	regions, _ := h.blockBuilder(c).place(answersURL, "")
+	regions = withoutAnswer(regions, block.ID)
 	shown := h.shown(ctx, states, block)
 	list := components.SourceListProps{ID: block.ID + "-references", AnswerID: block.ID, Cited: shown.cited, Waiting: shown.waiting, Running: shown.running}
 	for i := range list.Cited {
 		list.Cited[i].Anchor = true
 	}
+	regions.Aside = []components.BlockProps{{Sources: &list}}
+	page := h.answersPage(c, regions, nil)
 	page.Main = []components.BlockProps{{Answer: &components.AnswerProps{
 		ID: block.ID, Action: questionURL, Agent: block.Agent, Lang: block.Lang, Without: block.Without, Limit: block.limit,
 		Label: i18n.T(ctx, "answers.title"), Empty: i18n.T(ctx, "answers.empty"), Turns: shown.turns, FollowUp: shown.followUp}}}
-	page.Blocks = withoutAnswer(page.Blocks, block.ID)
-	page.Blocks.Aside = []components.BlockProps{{Sources: &list}}
 	page.Running = shown.running
 	page.DeleteURL = conversationsURL + conv.ID + "/delete?lang=" + h.lang(c)
 	return h.render(c, http.StatusOK, views.Answers(page))
@@ -327,15 +328,14 @@ func (h *Handlers) deleteConversation(c echo.Context) error {
 
 // answers handles GET /answers: the blocks that are placed there.
 func (h *Handlers) answers(c echo.Context) error {
-	page := h.answersPage(c)
-	if len(page.Main) == 0 && len(page.Blocks.Aside) == 0 {
+	regions, among := h.blockBuilder(c).place(answersURL, "")
+	if !isAnswersPage(regions, among) {
 		return db.ErrNotFound
 	}
-	return h.renderCacheable(c, views.Answers(page))
+	return h.renderCacheable(c, views.Answers(h.answersPage(c, regions, among)))
 }
 
-func (h *Handlers) answersPage(c echo.Context) views.AnswersPage {
-	regions, among := h.blockBuilder(c).place(answersURL, "")
+func (h *Handlers) answersPage(c echo.Context, regions views.Blocks, among []contentBlock) views.AnswersPage {
 	p := views.AnswersPage{Site: h.siteAround(c, regions), Title: i18n.T(c.Request().Context(), "answers.title"), Offline: h.Answers.Model.Name() == llm.OfflineName}
 	for _, b := range among {
 		p.Main = append(p.Main, b.block)

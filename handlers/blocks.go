@@ -126,25 +126,6 @@ func partsWithout(a config.AnswerBlock) string {
 	return strings.Join(without, ",")
 }
 
-// placedAnswer finds the Answer block with a DOM id among those that configuration
-// places.
-func (h *Handlers) placedAnswer(ctx context.Context, id string) (config.AnswerBlock, bool) {
-	uuid, ok := strings.CutPrefix(id, config.BlockDOMID(config.BlockAnswer, ""))
-	if !ok {
-		return config.AnswerBlock{}, false
-	}
-	all, err := config.All[config.Placement](ctx, h.Config)
-	if err != nil {
-		h.Log.Error("placed blocks", "error", err)
-		return config.AnswerBlock{}, false
-	}
-	p, ok := config.ByUUID(all, uuid)
-	if !ok || p.Value.Answer == nil {
-		return config.AnswerBlock{}, false
-	}
-	return *p.Value.Answer, true
-}
-
 // placements are the blocks that configuration places, in the order of the page.
 func (h *Handlers) placements(ctx context.Context) ([]config.Named[config.Placement], error) {
 	all, err := config.All[config.Placement](ctx, h.Config)
@@ -206,7 +187,7 @@ func (b *blockBuilder) place(path, bundle string) (regions views.Blocks, among [
 
 // placeOn makes the blocks on the page of an item.
 func (b *blockBuilder) placeOn(it content.Item) (regions views.Blocks, among []contentBlock) {
-	return b.place(strings.TrimPrefix(it.Path, b.h.languagePrefix(it.Lang)), it.Bundle)
+	return b.place(b.h.pathOf(it), it.Bundle)
 }
 
 // withoutAnswer leaves out the Answer block with a DOM id: the page shows it itself,

@@ -3,7 +3,6 @@ package handlers
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,18 +23,20 @@ type answerTarget struct {
 	path  string // of a page that shows it, "" when there is no one page
 }
 
-var answerID = regexp.MustCompile(`^ai-answers-answer-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-
 // answerBlock finds the Answer block with a DOM id, however it is placed: by
 // configuration, or in content that the account may see.
 func (h *Handlers) answerBlock(ctx context.Context, who account.Account, id, lang string) (config.AnswerBlock, bool) {
-	if !answerID.MatchString(id) {
+	uuid, ok := config.AnswerUUID(id)
+	if !ok {
 		return config.AnswerBlock{}, false
 	}
-	if placed, ok := h.placedAnswer(ctx, id); ok {
-		return placed, true
+	all, err := config.All[config.Placement](ctx, h.Config)
+	if err != nil {
+		h.Log.Error("placed blocks", "error", err)
 	}
-	uuid := strings.TrimPrefix(id, config.BlockDOMID(config.BlockAnswer, ""))
+	if p, ok := config.ByUUID(all, uuid); ok && p.Value.Answer != nil {
+		return *p.Value.Answer, true
+	}
 	found, err := h.Content.PlacedBlock(ctx, who, config.BlockAnswer, uuid, lang)
 	if err != nil {
 		if !errors.Is(err, db.ErrNotFound) {

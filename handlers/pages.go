@@ -26,11 +26,7 @@ const (
 // page handles every address that no other route takes: behind the prefix of a
 // language, a page of the program's own, a feed, or the page of an entity.
 func (h *Handlers) page(c echo.Context) error {
-	lang := h.lang(c)
-	path := strings.TrimPrefix(c.Request().URL.Path, h.languagePrefix(lang))
-	if path == "" {
-		path = "/"
-	}
+	lang, path := h.lang(c), h.pathOnSite(c)
 	switch path {
 	case answersURL:
 		return h.answers(c)

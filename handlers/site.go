@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,9 +14,14 @@ import (
 	"docent/views"
 )
 
-// site is what stands around a page that no entity makes.
+// site is what stands around a page that no entity makes. The page of a conversation
+// has the blocks of the answers page.
 func (h *Handlers) site(c echo.Context) views.Site {
-	blocks, _ := h.blockBuilder(c).place(h.pathOnSite(c), "")
+	path := h.pathOnSite(c)
+	if strings.HasPrefix(path, conversationsURL) {
+		path = answersURL
+	}
+	blocks, _ := h.blockBuilder(c).place(path, "")
 	prefill(c, blocks, nil)
 	return h.siteAround(c, blocks)
 }
@@ -76,15 +82,7 @@ func menuLink(item content.MenuItem, path string) components.Link {
 	}
 }
 
-// pathOnSite is the path of the page asked for, without the prefix of its
-// language. The page of a conversation stands for that of its blocks.
+// pathOnSite is the path of the page asked for, without the prefix of its language.
 func (h *Handlers) pathOnSite(c echo.Context) string {
-	path := strings.TrimPrefix(c.Request().URL.Path, h.languagePrefix(h.lang(c)))
-	switch {
-	case path == "":
-		return "/"
-	case strings.HasPrefix(path, conversationsURL):
-		return answersURL
-	}
-	return path
+	return cmp.Or(strings.TrimPrefix(c.Request().URL.Path, h.languagePrefix(h.lang(c))), "/")
 }

@@ -197,10 +197,14 @@ func (p Placement) DOMID() string { return BlockDOMID(p.Name(), p.UUID) }
 // BlockDOMID is the id that a block with a UUID has on a page.
 func BlockDOMID(block, uuid string) string { return "ai-answers-" + block + "-" + uuid }
 
-var (
-	blockUUID   = regexp.MustCompile(`^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$`)
-	blockTarget = regexp.MustCompile(`^ai-answers-answer-[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$`)
-)
+var blockUUID = regexp.MustCompile(`^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$`)
+
+// AnswerUUID is the UUID of the Answer block that has a DOM id; ok is false when no
+// Answer block can have it.
+func AnswerUUID(domID string) (uuid string, ok bool) {
+	uuid, ok = strings.CutPrefix(domID, BlockDOMID(BlockAnswer, ""))
+	return uuid, ok && blockUUID.MatchString(uuid)
+}
 
 // Shows reports whether the block is shown on a page: path without the prefix of
 // a language, bundle "" for pages that no entity makes.
@@ -268,6 +272,13 @@ func (c *check) path(field, path string) {
 	c.text(field, path, textLimit)
 }
 
+// answerBlock checks the DOM id of an Answer block, which need not be there yet.
+func (c *check) answerBlock(field, domID string) {
+	if _, ok := AnswerUUID(domID); !ok {
+		c.refuse(field, "must name an Answer block")
+	}
+}
+
 func (b Block) check(c *check) {
 	parts := 0
 	if q := b.Question; q != nil {
@@ -285,9 +296,7 @@ func (b Block) check(c *check) {
 	}
 	if s := b.Sources; s != nil {
 		parts++
-		if !blockTarget.MatchString(s.Target) {
-			c.refuse("target", "must name an Answer block")
-		}
+		c.answerBlock("target", s.Target)
 		c.byLanguage("label", s.Label)
 	}
 	if parts != 1 {
@@ -296,9 +305,7 @@ func (b Block) check(c *check) {
 }
 
 func (q QuestionBlock) check(c *check) {
-	if !blockTarget.MatchString(q.Target) {
-		c.refuse("target", "must name an Answer block")
-	}
+	c.answerBlock("target", q.Target)
 	if q.TargetPath != "" {
 		c.path("target_path", q.TargetPath)
 	}

@@ -28,7 +28,9 @@ func TestCodeGetsColoursWhenItIsComplete(t *testing.T) {
 		s := NewStream(testOptions())
 		for _, delta := range append(strings.Split(src, ""), "") {
 			s.Write(delta)
-			for _, b := range joinedBlocks(s.Render(delta == "")) {
+			blocks := s.Render(delta == "")
+			for i := range blocks.Len() {
+				b, settled := blocks.At(i), i < len(blocks.Settled)
 				code := codeOf(t, b.HTML)
 				if code.Length() == 0 {
 					continue
@@ -39,11 +41,11 @@ func TestCodeGetsColoursWhenItIsComplete(t *testing.T) {
 				if got, _ := code.Find("pre[tabindex='0'][role=group]").Attr("aria-label"); got != "Code, Go" {
 					t.Errorf("%q: the box is called %q", src, got)
 				}
-				if n := code.Find("button[data-docent-copy-code]").Length(); (n == 1) != b.Settled || (code.Find("code span").Length() > 0) != b.Settled {
-					t.Errorf("%q: settled %v, %d buttons: %s", src, b.Settled, n, b.HTML)
+				if n := code.Find("button[data-docent-copy-code]").Length(); (n == 1) != settled || (code.Find("code span").Length() > 0) != settled {
+					t.Errorf("%q: settled %v, %d buttons: %s", src, settled, n, b.HTML)
 				}
-				was[b.Settled]++
-				if b.Settled {
+				was[settled]++
+				if settled {
 					if got := code.Find("code").Text(); got != "x := 1 // <b>" {
 						t.Errorf("%q: code is %q", src, got)
 					}

@@ -37,8 +37,7 @@ type Options struct {
 
 // Block is a top-level block of the text.
 type Block struct {
-	HTML    string // one element; it carries the id of Options.BlockID
-	Settled bool   // no later text can change it
+	HTML string // one element; it carries the id of Options.BlockID
 }
 
 // Blocks are the blocks of a text in order: first those that no later text can
@@ -166,7 +165,7 @@ func (s *Stream) appendBlock(blocks []Block, n ast.Node, i int, settled bool) []
 	if html == "" {
 		return blocks
 	}
-	return append(blocks, Block{HTML: html, Settled: settled})
+	return append(blocks, Block{HTML: html})
 }
 
 // Cited returns the keys of the sources cited in the text of the last Render,

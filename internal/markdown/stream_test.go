@@ -36,11 +36,11 @@ func joined(blocks []Block) string {
 func replay(t testing.TB, o Options, parts []string, check func(frame string)) *Stream {
 	t.Helper()
 	s := NewStream(o)
-	var before []Block
+	var before Blocks
 	said := ""
 	for _, part := range parts {
 		s.Write(part)
-		blocks := joinedBlocks(s.Render(false))
+		blocks := s.Render(false)
 		settledStay(t, before, blocks)
 		before = blocks
 		// Clients of the API are sent what is new of the text, so none may go.
@@ -50,27 +50,25 @@ func replay(t testing.TB, o Options, parts []string, check func(frame string)) *
 			said = text
 		}
 		if check != nil {
-			check(joined(blocks))
+			check(joined(joinedBlocks(blocks)))
 		}
 	}
-	blocks := joinedBlocks(s.Render(true))
+	blocks := s.Render(true)
 	settledStay(t, before, blocks)
 	if text := s.Text(); !strings.HasPrefix(text, strings.TrimRight(said, "\n")) {
 		t.Fatalf("final text %q does not begin with %q", text, said)
 	}
-	for i, b := range blocks {
-		if !b.Settled {
-			t.Fatalf("block %d is not settled at the end", i)
-		}
+	if n := len(blocks.Tail); n > 0 {
+		t.Fatalf("%d blocks are not settled at the end", n)
 	}
 	return s
 }
 
-func settledStay(t testing.TB, before, after []Block) {
+func settledStay(t testing.TB, before, after Blocks) {
 	t.Helper()
-	for i, b := range before {
-		if b.Settled && (i >= len(after) || after[i] != b) {
-			t.Fatalf("settled block %d changed from %q to %q", i, b.HTML, joined(after[min(i, len(after)):]))
+	for i, b := range before.Settled {
+		if i >= len(after.Settled) || after.Settled[i] != b {
+			t.Fatalf("settled block %d changed from %q to %q", i, b.HTML, joined(slices.Collect(after.From(i))))
 		}
 	}
 }
