@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -360,36 +358,4 @@ func (h *Handlers) privacyNote(ctx context.Context, lang string) string {
 		return ""
 	}
 	return s.PrivacyNote[lang]
-}
-
-// decodeBody reads a request from JSON or a form. The route has checked that the
-// body is one of the types allowed there.
-func decodeBody(c echo.Context, dest any) error {
-	ctx := c.Request().Context()
-	if bodyKind(c.Request()) != jsonBody {
-		return c.Bind(dest)
-	}
-	d := json.NewDecoder(c.Request().Body)
-	if err := d.Decode(dest); err != nil {
-		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return tooLarge
-		}
-		return refuse(http.StatusBadRequest, i18n.T(ctx, "invalid.json_invalid"))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return refuse(http.StatusBadRequest, i18n.T(ctx, "invalid.json_invalid"))
-	}
-	return nil
-}
-
-func isHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
-
-// accepts reports whether the client names a media type among those it takes.
-func accepts(c echo.Context, media string) bool {
-	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {
-		if kind, params, err := mime.ParseMediaType(part); err == nil && kind == media && params["q"] != "0" {
-			return true
-		}
-	}
-	return false
 }

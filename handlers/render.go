@@ -157,11 +157,3 @@ func matchesETag(headers []string, etag string) bool {
 	}
 	return false
 }
-
-// isFragment reports whether htmx asks for a part of a page. It asks for whole
-// pages too: for boosted links, for its history, and to replace the body.
-func isFragment(c echo.Context) bool {
-	h := c.Request().Header
-	return isHTMX(c) && h.Get("HX-Boosted") != "true" && h.Get("HX-History-Restore-Request") != "true" &&
-		h.Get("HX-Request-Type") != "full"
-}
