@@ -133,26 +133,27 @@ func (h *Handlers) fillBlocks(c echo.Context, f *nodeForm, field config.Field, w
 	for _, name := range config.BlockNames() {
 		w.Blocks = append(w.Blocks, components.Option{Value: name, Label: blockLabel(ctx, name)})
 	}
-	var targets []answerTarget
+	var in blockInputs // read when the first block needs it
 	for i := range w.Rows {
 		r := &w.Rows[i]
 		if !isBlock(r.Kind) {
 			continue
 		}
 		name := input(field.Name, r.Key)
-		part, block, err := f.readBlock(name)
-		if _, invalid := errors.AsType[*config.InvalidError](err); err != nil && !invalid {
+		part, block, refused := f.readBlock(name)
+		if _, invalid := errors.AsType[*config.InvalidError](refused); refused != nil && !invalid {
 			continue // nothing that this program has settings for: it is kept as it is
 		}
-		if targets == nil {
-			if targets, err = h.targetsFrom(ctx, f); err != nil {
+		if in.languages == nil {
+			targets, err := h.targetsFrom(ctx, f)
+			if err != nil {
+				return err
+			}
+			if in, err = h.blockInputs(ctx, "", "", targets); err != nil {
 				return err
 			}
 		}
-		in, err2 := h.blockInputs(ctx, name+settingsPrefix, "f-"+field.Name+"-"+r.Key+"-", targets)
-		if err2 != nil {
-			return err2
-		}
+		in.name, in.id = name+settingsPrefix, "f-"+field.Name+"-"+r.Key+"-"
 		whole, _ := json.Marshal(part) // plain data
 		r.Value = string(whole)
 		props := views.BlockSettingsProps{
@@ -161,7 +162,7 @@ func (h *Handlers) fillBlocks(c echo.Context, f *nodeForm, field config.Field, w
 		}
 		if r.Error != "" {
 			groups := []views.FormGroup{{Controls: props.Main}, {Controls: props.More}}
-			refuseControls(groups, refusedFields(err))
+			refuseControls(groups, refusedFields(refused))
 		}
 		// What belongs to what is in sight; the rest is for the few who need it.
 		props.More = append(slices.Clone(props.Main[1:]), props.More...)
