@@ -4,6 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -100,4 +105,91 @@ func publicPages(t *testing.T, s *testSite) map[string]string {
 		}
 	}
 	return pages
+}
+
+// A slowFonts is the site behind a line on which fonts come only when they are let
+// through, and every time anew.
+type slowFonts struct {
+	url  string
+	mu   sync.Mutex
+	hold chan struct{} // closed when fonts may come
+}
+
+func serveSlowFonts(t *testing.T, site string) *slowFonts {
+	t.Helper()
+	target, err := url.Parse(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &slowFonts{hold: make(chan struct{})}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ModifyResponse: func(res *http.Response) error {
+			if strings.HasSuffix(res.Request.URL.Path, ".woff2") {
+				res.Header.Set("Cache-Control", "no-store")
+			}
+			return nil
+		},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".woff2") {
+			f.mu.Lock()
+			hold := f.hold
+			f.mu.Unlock()
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	f.url = server.URL
+	return f
+}
+
+func (f *slowFonts) letThrough() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.hold)
+}
+
+func (f *slowFonts) holdBack() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hold = make(chan struct{})
+}
+
+// Text that was painted before its fonts came hardly moves when they do.
+func TestLateFontsMoveLittle(t *testing.T) {
+	s := serveSite(t, map[string]string{})
+	fonts := serveSlowFonts(t, s.url)
+	for _, screen := range []struct {
+		name          string
+		width, height int
+	}{{"desktop", 1280, 900}, {"phone", 390, 844}} {
+		t.Run(screen.name, func(t *testing.T) {
+			ctx := browser(t, screen.width, screen.height)
+			for _, path := range []string{"/", "/visit/", "/visit/opening-hours/", "/news/", "/search?q=opening+hours"} {
+				script[bool](t, ctx, fmt.Sprintf("location.assign(%q), true", fonts.url+path))
+				until(t, ctx, fmt.Sprintf(`location.href === %q && performance.getEntriesByName("first-contentful-paint").length`, fonts.url+path))
+				shot(t, ctx, "before")
+				fonts.letThrough()
+				text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.fonts.ready.then(() => "+watchPage+")", chromedp.EvalAwaitPromise))
+				if err != nil {
+					t.Fatal(err)
+				}
+				fonts.holdBack()
+				var seen struct{ Shift float64 }
+				if err := json.Unmarshal([]byte(text), &seen); err != nil {
+					t.Fatal(err)
+				}
+				loaded := script[int](t, ctx, `[...document.fonts].filter(f => f.status === "loaded").length`)
+				t.Logf("%s: moved %.4f", path, seen.Shift)
+				if seen.Shift > 0.01 || loaded == 0 {
+					t.Errorf("%s moved %.4f when %d fonts came", path, seen.Shift, loaded)
+				}
+			}
+		})
+	}
 }
