@@ -169,7 +169,9 @@ func (p *process) start() error {
 	if p.h, err = New(context.Background(), deps); err != nil {
 		return err
 	}
-	p.server = httptest.NewServer(p.h.Echo())
+	p.server = httptest.NewUnstartedServer(p.h.Echo())
+	p.server.Config.ConnContext = Connections
+	p.server.Start()
 	return nil
 }
 

@@ -2,6 +2,10 @@ package handlers
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -17,13 +21,14 @@ const (
 	writeTimeout = 30 * time.Second
 )
 
-// An eventStream writes server-sent events, each with one write and one flush. A
-// comment goes out at once and whenever nothing else did for a while, so that
-// proxies keep the connection open. Thousands of streams wait at a time: while it
-// is idle a stream holds no buffer and no goroutine of its own.
+// An eventStream writes server-sent events, each with one system call. A comment
+// goes out at once and whenever nothing else did for a while, so that proxies keep
+// the connection open. Thousands of streams wait at a time: while it is idle a stream
+// holds no buffer and no goroutine of its own.
 type eventStream struct {
-	w  http.ResponseWriter
-	rc *http.ResponseController
+	w    http.ResponseWriter
+	rc   *http.ResponseController
+	conn net.Conn // takes chunks of the body, see Connections; nil when w must
 
 	mu     sync.Mutex
 	err    error
@@ -45,7 +50,8 @@ func newEventStream(c echo.Context) *eventStream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.beat = time.AfterFunc(heartbeatEvery, s.heartbeat)
-	s.write([]byte(firstComment))
+	s.write(func(b *bytes.Buffer) { b.WriteString(firstComment) })
+	s.conn = chunkedConnection(c.Request())
 	return s
 }
 
@@ -72,19 +78,15 @@ func (s *eventStream) heartbeat() {
 		s.beat.Reset(heartbeatEvery - quiet)
 		return
 	}
-	s.write([]byte(":\n\n"))
+	s.write(func(b *bytes.Buffer) { b.WriteString(":\n\n") })
 	s.beat.Reset(heartbeatEvery)
 }
 
 // send writes one event. An empty id or name is left out.
 func (s *eventStream) send(id, name, data string) error {
-	b := buffers.Get().(*bytes.Buffer)
-	defer putBuffer(b)
-	b.Reset()
-	writeEvent(b, id, name, data)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.write(b.Bytes())
+	return s.write(func(b *bytes.Buffer) { writeEvent(b, id, name, data) })
 }
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
@@ -93,10 +95,14 @@ var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // end the event or begin another.
 func writeEvent(b *bytes.Buffer, id, name, data string) {
 	if id != "" {
-		b.WriteString("id: " + id + "\n")
+		b.WriteString("id: ")
+		b.WriteString(id)
+		b.WriteByte('\n')
 	}
 	if name != "" {
-		b.WriteString("event: " + name + "\n")
+		b.WriteString("event: ")
+		b.WriteString(name)
+		b.WriteByte('\n')
 	}
 	if strings.Contains(data, "\r") {
 		data = newlines.Replace(data)
@@ -109,7 +115,8 @@ func writeEvent(b *bytes.Buffer, id, name, data string) {
 	b.WriteByte('\n')
 }
 
-func (s *eventStream) write(event []byte) error {
+// write sends what put writes.
+func (s *eventStream) write(put func(*bytes.Buffer)) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -118,13 +125,56 @@ func (s *eventStream) write(event []byte) error {
 	// with every event.
 	if s.due.Sub(s.wrote) < writeTimeout*2/3 {
 		s.due = s.wrote.Add(writeTimeout)
-		s.err = s.rc.SetWriteDeadline(s.due)
+		if s.err = s.rc.SetWriteDeadline(s.due); s.err != nil {
+			return s.err
+		}
 	}
-	if s.err == nil {
-		_, s.err = s.w.Write(event)
+	b := buffers.Get().(*bytes.Buffer)
+	defer putBuffer(b)
+	b.Reset()
+	if s.conn != nil {
+		writeChunk(b, put)
+		if _, s.err = s.conn.Write(b.Bytes()); s.err != nil {
+			s.conn.Close() // nothing may follow half a chunk
+		}
+		return s.err
 	}
-	if s.err == nil {
+	put(b)
+	if _, s.err = s.w.Write(b.Bytes()); s.err == nil {
 		s.err = s.rc.Flush()
 	}
 	return s.err
+}
+
+type connectionKey struct{}
+
+// Connections is an [http.Server.ConnContext]. With it event streams write their
+// chunks to the connection themselves, which spares each event two buffers of
+// net/http: a sixth of what it costs when ten thousand listen. Without it they
+// work the same.
+func Connections(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, c)
+}
+
+// chunkedConnection returns the connection of a request whose response has no
+// length, if its body is sent in chunks. After a flush net/http holds nothing back;
+// at the end it writes the last chunk, and the connection serves the next request.
+func chunkedConnection(r *http.Request) net.Conn {
+	if r.ProtoMajor != 1 || r.ProtoMinor < 1 {
+		return nil
+	}
+	c, _ := r.Context().Value(connectionKey{}).(net.Conn)
+	return c
+}
+
+// writeChunk writes what put writes as a chunk (RFC 9112, section 7.1). Its size has
+// eight digits, so that it can be filled in afterwards.
+func writeChunk(b *bytes.Buffer, put func(*bytes.Buffer)) {
+	const head = len("00000000\r\n")
+	b.WriteString("00000000\r\n")
+	put(b)
+	var size [4]byte
+	binary.BigEndian.PutUint32(size[:], uint32(b.Len()-head))
+	hex.Encode(b.Bytes(), size[:])
+	b.WriteString("\r\n")
 }

@@ -86,7 +86,7 @@ func newTestSite(t *testing.T, d *db.DB, change ...func(*Deps)) *testSite {
 		t.Fatal(err)
 	}
 	e := h.Echo()
-	server.Config.Handler = e
+	server.Config.Handler, server.Config.ConnContext = e, Connections
 	server.Start()
 	t.Cleanup(server.Close)
 	return &testSite{t: t, Handlers: h, echo: e, url: server.URL, log: log}

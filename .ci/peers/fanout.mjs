@@ -4,6 +4,7 @@
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
+const rest = `~${"0".repeat(120)}\n\n`;
 const listeners = [];
 let interval = 0;
 
@@ -11,7 +12,7 @@ const begin = (res) => {
   let due = Date.now() + Math.random() * interval;
   const send = () => {
     const ns = BigInt(Math.round(due * 1000)) * 1000n;
-    res.write(`id: 1.2.3\ndata: due=${ns}~${"7".padStart(120, "0")}\n\n`);
+    res.write(`id: 1.2.3\ndata: due=${ns}${rest}`);
     due += interval;
     timer = setTimeout(send, Math.max(0, due - Date.now()));
   };

@@ -72,6 +72,7 @@ func serve(ctx context.Context, env environment, flags *flag.FlagSet, args []str
 	server := &http.Server{
 		Handler:           h.Echo(),
 		BaseContext:       func(net.Listener) context.Context { return requests },
+		ConnContext:       handlers.Connections,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		WriteTimeout:      90 * time.Second, // event streams move theirs

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,9 +18,13 @@ const (
 	Due  = "due="
 )
 
-// EventText is an event of 150 bytes.
+// rest fills an event up to 150 bytes.
+var rest = string(Mark) + strings.Repeat("0", 120)
+
+// EventText is an event of 150 bytes. It is made quickly, because making it is not
+// what is measured.
 func EventText(due time.Time) string {
-	return fmt.Sprintf("%s%d%c%0120d", Due, due.UnixNano(), Mark, 7)
+	return Due + strconv.FormatInt(due.UnixNano(), 10) + rest
 }
 
 // Listeners are many connections to one event stream, read by one goroutine, so

@@ -11,14 +11,18 @@ import (
 // Watchers see states, not a queue of changes: a slow one skips what it missed.
 // The zero Hub is ready to use.
 type Hub[T any] struct {
-	mu     sync.Mutex
+	mu     sync.Mutex // of topics; taken before a topic's own
 	topics map[string]*topic[T]
 }
 
+// A topic has a lock of its own, so that those who watch one do not wait for those
+// who watch another.
 type topic[T any] struct {
+	mu      sync.Mutex
 	value   T
+	version int // counts the states
 	done    bool
-	changed chan struct{} // closed and replaced at every change
+	changed sync.Cond
 }
 
 // Publish makes v the newest state of key. The final state is published with
@@ -37,12 +41,15 @@ func (h *Hub[T]) set(key string, v T, done bool) {
 		if h.topics == nil {
 			h.topics = map[string]*topic[T]{}
 		}
-		t = &topic[T]{changed: make(chan struct{})}
+		t = &topic[T]{}
+		t.changed.L = &t.mu
 		h.topics[key] = t
 	}
+	t.mu.Lock()
 	t.value, t.done = v, done
-	close(t.changed)
-	t.changed = make(chan struct{})
+	t.version++
+	t.mu.Unlock()
+	t.changed.Broadcast()
 	if done {
 		delete(h.topics, key)
 	}
@@ -50,37 +57,53 @@ func (h *Hub[T]) set(key string, v T, done bool) {
 
 // Newest returns the newest state of key, if the key is live.
 func (h *Hub[T]) Newest(key string) (T, bool) {
+	t := h.topic(key)
+	if t == nil {
+		var zero T
+		return zero, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.value, true
+}
+
+func (h *Hub[T]) topic(key string) *topic[T] {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t := h.topics[key]; t != nil {
-		return t.value, true
-	}
-	var zero T
-	return zero, false
+	return h.topics[key]
 }
 
 // Watch yields the newest state of key at once and again whenever it changed,
 // until the last one or until ctx ends. It yields nothing when the key is not live.
 func (h *Hub[T]) Watch(ctx context.Context, key string) iter.Seq[T] {
-	h.mu.Lock()
-	t := h.topics[key]
-	h.mu.Unlock()
+	t := h.topic(key)
 	return func(yield func(T) bool) {
 		if t == nil {
 			return
 		}
-		for {
-			h.mu.Lock()
-			v, done, changed := t.value, t.done, t.changed
-			h.mu.Unlock()
-			if !yield(v) || done {
+		// Under the lock, or the end could fall between a look at ctx and the wait.
+		stop := context.AfterFunc(ctx, func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.changed.Broadcast()
+		})
+		defer stop()
+		for seen := 0; ; {
+			v, version, done := t.after(ctx, seen)
+			if version == seen || !yield(v) || done {
 				return
 			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return
-			}
+			seen = version
 		}
 	}
+}
+
+// after waits for a state newer than the one seen, or for the end of ctx.
+func (t *topic[T]) after(ctx context.Context, seen int) (v T, version int, done bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.version == seen && ctx.Err() == nil {
+		t.changed.Wait()
+	}
+	return t.value, t.version, t.done
 }
