@@ -148,6 +148,13 @@ func cardedBefore(states []answer.State, turnID string) map[string]bool {
 // turnEvents handles GET /ai-answers/turns/:id/events: it watches a turn and never
 // starts anything.
 func (h *Handlers) turnEvents(c echo.Context) error {
+	if c.Request().Method == http.MethodHead { // has the header alone, and need not wait for the end
+		if _, err := h.Answers.Turn(c.Request().Context(), c.Param("id"), h.account(c)); err != nil {
+			return err
+		}
+		newEventStream(c).close()
+		return nil
+	}
 	last := c.Request().Header.Get("Last-Event-ID")
 	if isHTMX(c) || c.QueryParam("as") == "html" {
 		if last == "" {

@@ -21,7 +21,7 @@ const (
 	writeTimeout = 30 * time.Second
 )
 
-// An eventStream writes server-sent events, each with one system call. A comment
+// An eventStream writes server-sent events, each as soon as it is there. A comment
 // goes out at once and whenever nothing else did for a while, so that proxies keep
 // the connection open. Thousands of streams wait at a time: while it is idle a stream
 // holds no buffer and no goroutine of its own.
@@ -51,7 +51,7 @@ func newEventStream(c echo.Context) *eventStream {
 	defer s.mu.Unlock()
 	s.beat = time.AfterFunc(heartbeatEvery, s.heartbeat)
 	s.write(func(b *bytes.Buffer) { b.WriteString(firstComment) })
-	s.conn = chunkedConnection(c.Request())
+	s.conn = chunkedConnection(c)
 	return s
 }
 
@@ -136,6 +136,9 @@ func (s *eventStream) write(put func(*bytes.Buffer)) error {
 		writeChunk(b, put)
 		if _, s.err = s.conn.Write(b.Bytes()); s.err != nil {
 			s.conn.Close() // nothing may follow half a chunk
+			// net/http learns of it from a write of its own, and ends the request's context.
+			s.w.Write([]byte{'\n'})
+			s.rc.Flush()
 		}
 		return s.err
 	}
@@ -156,19 +159,22 @@ func Connections(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// chunkedConnection returns the connection of a request whose response has no
-// length, if its body is sent in chunks. After a flush net/http holds nothing back;
-// at the end it writes the last chunk, and the connection serves the next request.
-func chunkedConnection(r *http.Request) net.Conn {
-	if r.ProtoMajor != 1 || r.ProtoMinor < 1 {
+// chunkedConnection returns the connection that takes the chunks of a response
+// without a length, if its body goes out in chunks and nobody between rewrites it.
+// After a flush net/http holds nothing back; at the end it writes the last chunk, and
+// the connection serves the next request.
+func chunkedConnection(c echo.Context) net.Conn {
+	r := c.Request()
+	_, wrapped := c.Response().Writer.(interface{ Unwrap() http.ResponseWriter })
+	if wrapped || r.Method == http.MethodHead || r.ProtoMajor != 1 || r.ProtoMinor < 1 {
 		return nil
 	}
-	c, _ := r.Context().Value(connectionKey{}).(net.Conn)
-	return c
+	conn, _ := r.Context().Value(connectionKey{}).(net.Conn)
+	return conn
 }
 
-// writeChunk writes what put writes as a chunk (RFC 9112, section 7.1). Its size has
-// eight digits, so that it can be filled in afterwards.
+// writeChunk writes what put writes, which must not be nothing, as a chunk (RFC 9112,
+// section 7.1). Its size has eight digits, so that it can be filled in afterwards.
 func writeChunk(b *bytes.Buffer, put func(*bytes.Buffer)) {
 	const head = len("00000000\r\n")
 	b.WriteString("00000000\r\n")

@@ -3,6 +3,7 @@ package handlers
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -74,61 +75,69 @@ func TestEventStreamBeatsOnlyWhenQuiet(t *testing.T) {
 	})
 }
 
-// countedWrites is a listener whose connections count what is written to them.
-type countedWrites struct {
+// watchedWrites is a listener that counts what is written to its connections, and
+// breaks off in the middle of a write when told to.
+type watchedWrites struct {
 	net.Listener
-	n atomic.Int64
+	n      atomic.Int64
+	broken atomic.Bool
 }
 
-func (l *countedWrites) Accept() (net.Conn, error) {
+func (l *watchedWrites) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
-	return &countedConn{c, &l.n}, err
+	return &watchedConn{c, l}, err
 }
 
-type countedConn struct {
+type watchedConn struct {
 	net.Conn
-	n *atomic.Int64
+	l *watchedWrites
 }
 
-func (c *countedConn) Write(b []byte) (int, error) {
-	c.n.Add(1)
+func (c *watchedConn) Write(b []byte) (int, error) {
+	c.l.n.Add(1)
+	if c.l.broken.Load() {
+		n, _ := c.Conn.Write(b[:len(b)/2])
+		return n, io.ErrShortWrite
+	}
 	return c.Conn.Write(b)
 }
 
-// serveThree serves a stream of three events, one of them long, and says how many
-// writes went to the connection for them.
-func serveThree(t *testing.T, connections func(context.Context, net.Conn) context.Context) (server *httptest.Server, writes chan int64) {
+// serveStreams serves an event stream and tells on what connections it does.
+func serveStreams(t *testing.T, connections func(context.Context, net.Conn) context.Context, stream func(echo.Context, *eventStream, *watchedWrites)) *httptest.Server {
 	t.Helper()
 	e := echo.New()
-	writes = make(chan int64, 10)
-	l := &countedWrites{}
-	e.GET("/", func(c echo.Context) error {
+	l := &watchedWrites{}
+	e.Match([]string{http.MethodGet, http.MethodHead}, "/", func(c echo.Context) error {
 		s := newEventStream(c)
 		defer s.close()
-		before := l.n.Load()
-		for i, text := range []string{"one", strings.Repeat("long ", 50_000), "two\nlines"} {
-			if err := s.send(fmt.Sprint(i), "", text); err != nil {
-				t.Error(err)
-			}
-		}
-		writes <- l.n.Load() - before
+		stream(c, s, l)
 		return nil
 	})
-	server = httptest.NewUnstartedServer(e)
+	server := httptest.NewUnstartedServer(e)
 	l.Listener, server.Listener = server.Listener, l
 	server.Config.ConnContext = connections
 	server.Start()
 	t.Cleanup(server.Close)
-	return server, writes
+	return server
 }
 
 // Behind net/http's back the bytes are what net/http would have written, each event
 // takes one write, and the connection goes on to the next request.
 func TestEventStreamWritesChunksItself(t *testing.T) {
-	want := firstComment + "id: 0\ndata: one\n\nid: 1\ndata: " + strings.Repeat("long ", 50_000) + "\n\nid: 2\ndata: two\ndata: lines\n\n"
-	plain, _ := serveThree(t, nil)
-	direct, writes := serveThree(t, Connections)
-	for _, server := range []*httptest.Server{plain, direct} {
+	long := strings.Repeat("long ", 50_000)
+	want := firstComment + "id: 0\ndata: one\n\nid: 1\ndata: " + long + "\n\nid: 2\ndata: two\ndata: lines\n\n"
+	writes := make(chan int64, 20)
+	three := func(_ echo.Context, s *eventStream, l *watchedWrites) {
+		before := l.n.Load()
+		for i, text := range []string{"one", long, "two\nlines"} {
+			if err := s.send(fmt.Sprint(i), "", text); err != nil {
+				t.Error(err)
+			}
+		}
+		writes <- l.n.Load() - before
+	}
+	plain, direct := serveStreams(t, nil, three), serveStreams(t, Connections, three)
+	for server, most := range map[*httptest.Server]int64{plain: 1000, direct: 3} {
 		for range 3 {
 			res, err := server.Client().Get(server.URL)
 			if err != nil {
@@ -139,37 +148,68 @@ func TestEventStreamWritesChunksItself(t *testing.T) {
 			if err != nil || string(body) != want {
 				t.Fatalf("%d bytes, %v", len(body), err)
 			}
+			if n := <-writes; n > most {
+				t.Errorf("%d writes for three events", n)
+			}
 		}
 	}
-	for range 3 {
-		if n := <-writes; n != 3 {
-			t.Errorf("%d writes for three events", n)
-		}
-	}
-	// One connection for two requests, the way every client of HTTP/1.1 may do it.
+	// One connection for all, the way every client of HTTP/1.1 may do it. HEAD has no
+	// body, HTTP/1.0 knows no chunks.
 	c, err := net.Dial("tcp", direct.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	in := bufio.NewReader(c)
-	for range 2 {
-		fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		res, err := http.ReadResponse(in, nil)
+	for _, request := range []struct {
+		method, version, body string
+		chunked               bool
+	}{{"GET", "1.1", want, true}, {"HEAD", "1.1", "", false}, {"GET", "1.1", want, true}, {"GET", "1.0", want, false}} {
+		fmt.Fprintf(c, "%s / HTTP/%s\r\nHost: x\r\n\r\n", request.method, request.version)
+		res, err := http.ReadResponse(in, &http.Request{Method: request.method})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%v: %v", request, err)
 		}
-		if body, err := io.ReadAll(res.Body); err != nil || string(body) != want || len(res.TransferEncoding) != 1 {
-			t.Errorf("%v: %d bytes, %v", res.TransferEncoding, len(body), err)
+		if body, err := io.ReadAll(res.Body); err != nil || string(body) != request.body || (res.TransferEncoding != nil) != request.chunked {
+			t.Errorf("%s HTTP/%s: %v, %d bytes, %v", request.method, request.version, res.TransferEncoding, len(body), err)
 		}
 	}
-	// HTTP/1.0 knows no chunks.
-	fmt.Fprintf(c, "GET / HTTP/1.0\r\n\r\n")
-	res, err := http.ReadResponse(in, nil)
+}
+
+// After half a chunk nothing more goes out, and the request is over, even where
+// net/http no longer listens to the client because it sent more than it was asked.
+func TestEventStreamBreaksOff(t *testing.T) {
+	ended := make(chan error, 1)
+	begun := make(chan struct{})
+	more := make(chan struct{})
+	server := serveStreams(t, Connections, func(c echo.Context, s *eventStream, l *watchedWrites) {
+		close(begun)
+		<-more
+		l.broken.Store(true)
+		if s.send("1", "", strings.Repeat("long ", 1000)) == nil || s.send("2", "", "more") == nil {
+			t.Error("sent after the connection broke")
+		}
+		select {
+		case <-c.Request().Context().Done():
+			ended <- nil
+		case <-time.After(10 * time.Second):
+			ended <- errors.New("the request goes on")
+		}
+	})
+	c, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if body, err := io.ReadAll(res.Body); err != nil || string(body) != want || res.TransferEncoding != nil {
-		t.Errorf("HTTP/1.0: %v: %d bytes, %v", res.TransferEncoding, len(body), err)
+	defer c.Close()
+	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-begun
+	fmt.Fprint(c, "GET /")
+	close(more)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	rest, _ := io.ReadAll(c)
+	if _, after, _ := strings.Cut(string(rest), "id: 1"); strings.Contains(after, "\r\n") {
+		t.Errorf("after half an event came %q", after[len(after)-20:])
 	}
 }

@@ -155,6 +155,21 @@ func TestAnswerAPI(t *testing.T) {
 	if again := events(t, body); again[len(again)-1].data != all[len(all)-1].data {
 		t.Errorf("watched again: %v", again)
 	}
+	// HEAD has the header of the stream and does not wait for more, on the same connection.
+	for path, status := range map[string]int{done.TurnID: 200, "0123": 404} {
+		req, err := http.NewRequest(http.MethodHead, s.url+"/ai-answers/turns/"+path+"/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := c.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != status || (status == 200) != (res.Header.Get("Content-Type") == "text/event-stream; charset=utf-8") {
+			t.Errorf("HEAD: %s, %s", res.Status, res.Header.Get("Content-Type"))
+		}
+	}
 	_, body = s.get(c, "/ai-answers/turns/"+done.TurnID+"/events", "Accept", "text/event-stream", "Last-Event-ID", all[len(all)-2].id)
 	if rest := events(t, body); len(rest) != 1 || rest[0].name != "done" {
 		t.Errorf("resumed: %v", rest)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -112,7 +113,7 @@ func publicPages(t *testing.T, s *testSite) map[string]string {
 type slowFonts struct {
 	url  string
 	mu   sync.Mutex
-	hold chan struct{} // closed when fonts may come
+	hold chan struct{} // closed when fonts may come, nil for never
 }
 
 func serveSlowFonts(t *testing.T, site string) *slowFonts {
@@ -121,7 +122,7 @@ func serveSlowFonts(t *testing.T, site string) *slowFonts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &slowFonts{hold: make(chan struct{})}
+	f := &slowFonts{}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		ModifyResponse: func(res *http.Response) error {
@@ -148,22 +149,20 @@ func serveSlowFonts(t *testing.T, site string) *slowFonts {
 	return f
 }
 
-func (f *slowFonts) letThrough() {
+// holdBack lets no font through until the function that it returns is called.
+func (f *slowFonts) holdBack() (letThrough func()) {
+	hold := make(chan struct{})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	close(f.hold)
-}
-
-func (f *slowFonts) holdBack() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.hold = make(chan struct{})
+	f.hold = hold
+	return func() { close(hold) }
 }
 
 // Text that was painted before its fonts came hardly moves when they do.
 func TestLateFontsMoveLittle(t *testing.T) {
 	s := serveSite(t, map[string]string{})
 	fonts := serveSlowFonts(t, s.url)
+	const ours = `[...document.fonts].filter(f => /^"?(Noto Sans|Newsreader)"?$/.test(f.family))`
 	for _, screen := range []struct {
 		name          string
 		width, height int
@@ -171,22 +170,28 @@ func TestLateFontsMoveLittle(t *testing.T) {
 		t.Run(screen.name, func(t *testing.T) {
 			ctx := browser(t, screen.width, screen.height)
 			for _, path := range []string{"/", "/visit/", "/visit/opening-hours/", "/news/", "/search?q=opening+hours"} {
+				letThrough := fonts.holdBack()
 				script[bool](t, ctx, fmt.Sprintf("location.assign(%q), true", fonts.url+path))
 				until(t, ctx, fmt.Sprintf(`location.href === %q && performance.getEntriesByName("first-contentful-paint").length`, fonts.url+path))
-				shot(t, ctx, "before")
-				fonts.letThrough()
+				if os.Getenv("CI") == "" && !script[bool](t, ctx, `[...document.fonts].some(f => f.family.includes("Noto Sans for") && f.status === "loaded")`) {
+					letThrough()
+					t.Skip("neither Arial nor what is as wide (fonts-liberation) nor Roboto is there to stand in")
+				}
+				if n := script[int](t, ctx, ours+`.filter(f => f.status === "loading").length`); n < 2 {
+					t.Errorf("%s: %d fonts are late", path, n)
+				}
+				letThrough()
 				text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.fonts.ready.then(() => "+watchPage+")", chromedp.EvalAwaitPromise))
 				if err != nil {
 					t.Fatal(err)
 				}
-				fonts.holdBack()
 				var seen struct{ Shift float64 }
 				if err := json.Unmarshal([]byte(text), &seen); err != nil {
 					t.Fatal(err)
 				}
-				loaded := script[int](t, ctx, `[...document.fonts].filter(f => f.status === "loaded").length`)
+				loaded := script[int](t, ctx, ours+`.filter(f => f.status === "loaded").length`)
 				t.Logf("%s: moved %.4f", path, seen.Shift)
-				if seen.Shift > 0.01 || loaded == 0 {
+				if seen.Shift > 0.01 || loaded < 2 {
 					t.Errorf("%s moved %.4f when %d fonts came", path, seen.Shift, loaded)
 				}
 			}

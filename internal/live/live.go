@@ -16,7 +16,8 @@ type Hub[T any] struct {
 }
 
 // A topic has a lock of its own, so that those who watch one do not wait for those
-// who watch another.
+// who watch another. One condition for all its watchers is right for the few that a
+// topic has: whoever leaves wakes the others for nothing.
 type topic[T any] struct {
 	mu      sync.Mutex
 	value   T
@@ -81,7 +82,7 @@ func (h *Hub[T]) Watch(ctx context.Context, key string) iter.Seq[T] {
 		if t == nil {
 			return
 		}
-		// Under the lock, or the end could fall between a look at ctx and the wait.
+		// The lock, or the end could fall between a look at ctx and the wait.
 		stop := context.AfterFunc(ctx, func() {
 			t.mu.Lock()
 			defer t.mu.Unlock()
@@ -98,12 +99,16 @@ func (h *Hub[T]) Watch(ctx context.Context, key string) iter.Seq[T] {
 	}
 }
 
-// after waits for a state newer than the one seen, or for the end of ctx.
+// after waits for a state newer than the one seen. Once ctx has ended there is only
+// a last or a first one.
 func (t *topic[T]) after(ctx context.Context, seen int) (v T, version int, done bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.version == seen && ctx.Err() == nil {
 		t.changed.Wait()
+	}
+	if seen > 0 && !t.done && ctx.Err() != nil {
+		return v, seen, false
 	}
 	return t.value, t.version, t.done
 }

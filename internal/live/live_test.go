@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"docent/internal/live"
 )
@@ -62,4 +63,38 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	if n != 1 {
 		t.Errorf("saw %d states, want 1", n)
 	}
+}
+
+func TestWatchEndsWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h live.Hub[string]
+		h.Publish("k", "a")
+		ctx, cancel := context.WithCancel(t.Context())
+		var seen []string
+		ended := false
+		go func() {
+			for v := range h.Watch(ctx, "k") {
+				seen = append(seen, v)
+			}
+			ended = true
+		}()
+		synctest.Wait()
+		h.Publish("k", "b")
+		synctest.Wait()
+		if ended || len(seen) != 2 {
+			t.Fatalf("saw %v before the end", seen)
+		}
+		cancel()
+		synctest.Wait()
+		if !ended || len(seen) != 2 {
+			t.Errorf("ended: %v, saw %v", ended, seen)
+		}
+		for v := range h.Watch(ctx, "k") { // what there is, then nothing
+			seen = append(seen, v)
+			h.Publish("k", "c")
+		}
+		if len(seen) != 3 {
+			t.Errorf("with an ended context saw %v", seen)
+		}
+	})
 }
