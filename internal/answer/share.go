@@ -43,7 +43,7 @@ type Shared struct {
 	Lang           string        `db:"lang"`
 	Text           string        `db:"text"` // Markdown with the turn's final numbers
 	Copies         SharedSources `db:"sources"`
-	Behind         SharedPages   `db:"behind"` // not for everybody, and read by the model before it wrote
+	Behind         SharedPages   `db:"behind"` // read by the model before it wrote, and not cited
 	AnsweredAt     time.Time     `db:"answered_at"`
 	CreatedAt      time.Time     `db:"created_at"`
 	ExpiresAt      time.Time     `db:"expires_at"`
@@ -153,7 +153,7 @@ func (s *Service) Share(ctx context.Context, turnID string, who account.Account)
 		sh.Copies = append(sh.Copies, SharedSource{SharedPage: src.page(), Key: src.Key, Shown: src.Lang, Title: src.Title, Path: src.Path, Where: src.Where,
 			External: src.External, Anchor: src.Anchor, Passage: src.Passage, Citations: src.Citations})
 	}
-	if sh.Behind, err = s.behind(ctx, t, who); err != nil {
+	if sh.Behind, err = s.behind(ctx, t); err != nil {
 		return SharedLink{}, err
 	}
 	if err := s.checkShared(ctx, sh, who); err != nil {
@@ -163,9 +163,8 @@ func (s *Service) Share(ctx context.Context, turnID string, who account.Account)
 }
 
 // behind are the pages that the model had read for a turn, or for those before
-// whose text it saw, and that not everybody may see: whatever it cites, it may
-// have written from them.
-func (s *Service) behind(ctx context.Context, t Turn, who account.Account) (SharedPages, error) {
+// whose text it saw: whatever it cites, it may have written from them.
+func (s *Service) behind(ctx context.Context, t Turn) (SharedPages, error) {
 	turns, err := turnsOf(ctx, s.DB, t.ConversationID)
 	if err != nil {
 		return nil, err
@@ -179,14 +178,7 @@ func (s *Service) behind(ctx context.Context, t Turn, who account.Account) (Shar
 			}
 		}
 	}
-	items, err := s.sharedItems(ctx, read, who)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(read, func(p SharedPage) bool {
-		it, ok := items[p]
-		return ok && len(it.ViewRoles) == 0
-	}), nil
+	return read, nil
 }
 
 // Unshare ends the link to a turn, if there is one: also after the conversation

@@ -285,6 +285,34 @@ func TestPagesReadAndNotCitedAreCheckedToo(t *testing.T) {
 	}
 }
 
+// A page that was for everybody when a link was made, and is not any more, is
+// hidden with all that may be written from it.
+func TestPagesReadAndRestrictedLater(t *testing.T) {
+	s := newSite(t, dbtest.SQLite(t), llmtest.NewScript(llmtest.Turn{llmtest.Text("Open at ten [1].")}))
+	st := s.wait(s.ask(answer.Question{Text: "opening hours and ticket prices"}), s.visitor)
+	cited := st.Cited()
+	if len(cited) != 1 || len(st.Sources) < 2 {
+		t.Fatalf("cited %v of %v", titles(cited), titles(st.Sources))
+	}
+	token := s.share(st, s.visitor).Token
+	for _, src := range st.Sources {
+		if src.Ref == cited[0].Ref {
+			continue
+		}
+		s.edit(content.Item{Ref: src.Ref, Lang: src.Lang}, func(in *content.Input) { in.Access = &content.Access{ViewRoles: []string{account.RoleAuthenticated}} })
+		if _, err := s.ReadShared(t.Context(), token, s.visitor); !errors.Is(err, answer.ErrShareHidden) {
+			t.Errorf("%s was read and is restricted: %v", src.Title, err)
+		}
+		if _, err := s.ReadShared(t.Context(), token, s.member); err != nil {
+			t.Errorf("a member gets %v", err)
+		}
+		s.edit(content.Item{Ref: src.Ref, Lang: src.Lang}, func(in *content.Input) { in.Access = &content.Access{} })
+	}
+	if _, err := s.ReadShared(t.Context(), token, s.visitor); err != nil {
+		t.Errorf("for everybody again: %v", err)
+	}
+}
+
 func TestWhatCannotBeShared(t *testing.T) {
 	hold := make(chan struct{})
 	s := newSite(t, dbtest.SQLite(t), llmtest.NewScript(
