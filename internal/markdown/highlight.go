@@ -19,6 +19,7 @@ const (
 	maxCodeText = 64 << 10               // bytes of all coloured blocks of one text
 	maxLexing   = 500 * time.Millisecond // for all code of one text
 	maxKept     = 4 << 20                // bytes of coloured code that is remembered
+	tooSlowFor  = time.Hour              // code that was too slow is tried again: the machine may have been
 )
 
 // languages finds the lexers of well-known languages by the names that fences use.
@@ -38,8 +39,9 @@ var languages = sync.OnceValue(func() map[string]chroma.Lexer {
 
 // coloured is code as HTML; html is "" if it stays plain.
 type coloured struct {
-	html string
-	took time.Duration
+	html  string
+	took  time.Duration
+	until time.Time // when to try again; zero: never
 }
 
 // highlighter colours code and remembers what it did: pages and answers are shown
@@ -63,10 +65,10 @@ func (h *highlighter) colour(lexer chroma.Lexer, code string) coloured {
 	h.mu.Lock()
 	c, ok := h.kept[key]
 	h.mu.Unlock()
-	if ok {
+	if ok && (c.until.IsZero() || time.Now().Before(c.until)) {
 		return c
 	}
-	c = colourSoon(lexer, code)
+	c = colourWithin(maxLexing, lexer, code)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.size += len(key) + len(c.html); h.size > maxKept {
@@ -77,23 +79,25 @@ func (h *highlighter) colour(lexer chroma.Lexer, code string) coloured {
 	return c
 }
 
-// colourSoon is colour with a bound on the time it takes. A lexer can be stopped
+// colourWithin is colour with a bound on the time it takes. A lexer can be stopped
 // between two tokens only; one that is lost in a single token is left behind. It
 // ends after a quarter of a second for each of a few rules, chroma's own bound.
-func colourSoon(lexer chroma.Lexer, code string) coloured {
+func colourWithin(bound time.Duration, lexer chroma.Lexer, code string) coloured {
 	colour(lexer, "", time.Now()) // compiles the rules, which is not the code's fault
 	start := time.Now()
 	done := make(chan coloured, 1)
-	go func() { done <- colour(lexer, code, start.Add(maxLexing)) }()
-	late := time.NewTimer(maxLexing)
+	go func() { done <- colour(lexer, code, start.Add(bound)) }()
+	late := time.NewTimer(bound)
 	defer late.Stop()
+	var c coloured
 	select {
-	case c := <-done:
-		c.took = time.Since(start)
-		return c
+	case c = <-done:
 	case <-late.C:
-		return coloured{took: maxLexing}
 	}
+	if c.took = time.Since(start); c.took >= bound {
+		c.took, c.until = bound, time.Now().Add(tooSlowFor)
+	}
+	return c
 }
 
 // colour escapes code and puts its tokens into spans. A lexer that fails, or that

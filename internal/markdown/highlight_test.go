@@ -172,6 +172,24 @@ func TestBoundsOfColours(t *testing.T) {
 	}
 }
 
+// A machine that stood still for a moment leaves no code plain for ever.
+func TestSlowCodeIsTriedAgain(t *testing.T) {
+	h := &highlighter{kept: map[[32]byte]coloured{}}
+	lexer := languages()["go"]
+	for until, want := range map[time.Time]bool{time.Now().Add(time.Minute): false, time.Now().Add(-time.Minute): true} {
+		h.kept[codeKey(lexer, "x := 1")] = coloured{took: maxLexing, until: until}
+		if c := h.colour(lexer, "x := 1"); (c.html != "") != want {
+			t.Errorf("try again at %v: %+v", until, c)
+		}
+	}
+	if c := h.colour(lexer, "x := 1"); c.html == "" || !c.until.IsZero() {
+		t.Errorf("after that: %+v", c)
+	}
+	if c := colourWithin(0, lexer, "x := 1"); c.html != "" || time.Until(c.until) < tooSlowFor/2 {
+		t.Errorf("without time: %+v", c)
+	}
+}
+
 func TestHighlighterForgets(t *testing.T) {
 	h := &highlighter{kept: map[[32]byte]coloured{}}
 	const each = 64 << 10
