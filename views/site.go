@@ -3,6 +3,8 @@
 package views
 
 import (
+	"strings"
+
 	"docent/components"
 	"docent/internal/i18n"
 )
@@ -71,6 +73,19 @@ func (s Site) direction() string {
 		return s.Dir
 	}
 	return i18n.Direction(s.lang())
+}
+
+// fonts are the files that every page in the site's language needs for its first
+// paint. What is written with the system's own faces needs none.
+func (s Site) fonts() []string {
+	switch lang, _, _ := strings.Cut(s.lang(), "-"); lang {
+	case "ar", "fa", "ur":
+		return []string{"vendor/fonts/noto-sans-arabic-arabic-400-normal.woff2", "vendor/fonts/noto-naskh-arabic-arabic-600-normal.woff2"}
+	case "ja", "ko", "zh":
+		return nil
+	default:
+		return []string{"vendor/fonts/noto-sans-latin-wght-normal.woff2", "vendor/fonts/newsreader-latin-600-normal.woff2"}
+	}
 }
 
 // title is the text of the title element.

@@ -10,6 +10,7 @@ import (
 
 	"docent/components"
 	"docent/internal/i18n"
+	"docent/static"
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/a-h/templ"
@@ -286,6 +287,22 @@ func TestErrorNotice(t *testing.T) {
 	doc = render(t, "en", ErrorNotice(http.StatusUnprocessableEntity, "Too long."))
 	if doc.Find(".notice--danger[role=alert] p").Text() != "Too long." {
 		t.Error("the message is not shown")
+	}
+}
+
+func TestFontsOfTheLanguageComeEarly(t *testing.T) {
+	latin := "noto-sans-latin-wght-normal newsreader-latin-600-normal"
+	for lang, want := range map[string]string{"en": latin, "pt-BR": latin, "ar": "noto-sans-arabic-arabic-400-normal noto-naskh-arabic-arabic-600-normal", "zh-Hant": ""} {
+		doc := render(t, lang, Search(SearchPage{Site: site(lang, "x"), Action: "/search"}))
+		early := doc.Find("link[rel=preload][as=font][crossorigin]")
+		for _, name := range strings.Fields(want) {
+			if early.Filter(`[href="`+static.URL("vendor/fonts/"+name+".woff2")+`"]`).Length() != 1 {
+				t.Errorf("%s: %s comes late", lang, name)
+			}
+		}
+		if early.Length() != len(strings.Fields(want)) {
+			t.Errorf("%s: %d fonts come early", lang, early.Length())
+		}
 	}
 }
 
