@@ -1,152 +1,20 @@
 package answer_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"iter"
-	"log/slog"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"docent/db"
 	"docent/db/dbtest"
 	"docent/internal/account"
 	"docent/internal/answer"
 	"docent/internal/config"
-	"docent/internal/content"
 	"docent/internal/llm"
 	"docent/internal/llm/llmtest"
-	"docent/internal/markdown"
-	"docent/internal/search"
 )
-
-// A site is a small museum with an answering agent.
-type site struct {
-	*answer.Service
-	t       *testing.T
-	opts    answer.Options
-	visitor account.Account
-	member  account.Account
-}
-
-var pages = []content.Input{
-	{Title: "Opening hours", Path: "/hours/", Fields: content.Fields{"body": "The mill museum opens at ten in the morning.\n\n## Winter\n\nIn winter the mill closes at three."}},
-	{Title: "Tickets", Path: "/tickets/", Fields: content.Fields{"body": "A ticket for the mill costs four pounds. Children enter free."}},
-	{Title: "Flour shop", Path: "/shop/", Fields: content.Fields{"body": "The mill shop sells wholemeal flour in bags of one kilogram."}},
-	{Title: "Members' evening", Path: "/members/", Access: &content.Access{ViewRoles: []string{account.RoleAuthenticated}},
-		Fields: content.Fields{"body": "The mill gate code for members is heron."}},
-}
-
-// goOn is how the interface asks for the rest of an answer.
-const goOn = "Please continue where you were cut off."
-
-func newSite(t *testing.T, d *db.DB, model llm.Generator) *site {
-	t.Helper()
-	ctx := t.Context()
-	cfg, err := config.Open(ctx, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine := search.New(d)
-	store := content.New(d, content.Options{})
-	editor := account.Account{ID: "editor", Roles: []string{account.RoleAdministrator}}
-	for _, p := range pages {
-		p.Bundle, p.Lang, p.State = "page", "en", content.Published
-		it, err := store.Save(ctx, editor, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := engine.Refresh(ctx, store.Translations, it.Ref.ID); err != nil {
-			t.Fatal(err)
-		}
-	}
-	may := map[account.Permission]bool{account.AccessContent: true, account.UseAnswers: true}
-	s := &site{t: t,
-		visitor: account.Account{Roles: []string{account.RoleAnonymous}, Permissions: may},
-		member:  account.Account{ID: "ada", Roles: []string{account.RoleAuthenticated}, Permissions: may},
-		opts: answer.Options{
-			DB: d, Config: cfg, Content: store, Search: engine, Model: model,
-			SiteURL: &url.URL{Scheme: "https", Host: "mill.example"}, Log: slog.New(slog.DiscardHandler),
-			Texts: answer.Texts{
-				NoAnswer:  func(lang string) string { return "Nothing found (" + lang + ")." },
-				CiteLabel: func(lang string, n int) string { return fmt.Sprintf("Source %d", n) },
-				Labels:    func(string) markdown.Labels { return markdown.Labels{} },
-				AboutHeading: func(lang, page, heading string) string {
-					if page == "" {
-						return fmt.Sprintf("What about %s?", heading)
-					}
-					return fmt.Sprintf("What does %s say about %s?", page, heading)
-				},
-				GoesOn: func(question string) bool { return question == goOn },
-			},
-		}}
-	s.restart()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		s.Close(ctx)
-	})
-	return s
-}
-
-func (s *site) restart() {
-	svc, err := answer.New(s.t.Context(), s.opts)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.Service = svc
-}
-
-func (s *site) ask(q answer.Question) answer.State {
-	s.t.Helper()
-	if q.Agent == "" {
-		q.Agent = "site"
-	}
-	if q.Lang == "" {
-		q.Lang = "en"
-	}
-	if q.Who.Roles == nil {
-		q.Who = s.visitor
-	}
-	st, err := s.Ask(s.t.Context(), q)
-	if err != nil {
-		s.t.Fatalf("ask %q: %v", q.Text, err)
-	}
-	return st
-}
-
-func (s *site) wait(st answer.State, who account.Account) answer.State {
-	s.t.Helper()
-	st, err := s.Wait(s.t.Context(), st.ID, who)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if st.IsRunning() {
-		s.t.Fatalf("turn still running: %+v", st.Turn)
-	}
-	return st
-}
-
-func html(st answer.State) string {
-	var b strings.Builder
-	for block := range st.Blocks.From(0) {
-		b.WriteString(block.HTML)
-	}
-	return b.String()
-}
-
-func titles(sources []answer.Source) []string {
-	var out []string
-	for _, s := range sources {
-		out = append(out, s.Title)
-	}
-	return out
-}
 
 func TestAnswerIsCitedAndStored(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -423,100 +291,6 @@ func TestStopKeepsText(t *testing.T) {
 			t.Errorf("after a stop: %+v", next.Turn)
 		}
 	})
-}
-
-func TestModelFailures(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		turn   llmtest.Turn
-		status answer.Status
-		fail   answer.Failure
-		text   string
-	}{
-		{"at once", llmtest.Turn{llmtest.Fail(&llm.Error{Kind: llm.KindRateLimited, Status: 429})}, answer.Failed, answer.FailBusy, ""},
-		{"half way", llmtest.Turn{llmtest.Text("Some [1]. "), llmtest.Fail(&llm.Error{Kind: llm.KindUnavailable})}, answer.Failed, answer.FailUnavailable, "Some [1]."},
-		{"key", llmtest.Turn{llmtest.Fail(&llm.Error{Kind: llm.KindUnauthorized})}, answer.Failed, answer.FailKey, ""},
-		{"unknown", llmtest.Turn{llmtest.Fail(errors.New("odd"))}, answer.Failed, answer.FailInternal, ""},
-		{"length", llmtest.Turn{llmtest.Text("Cut [1]"), llmtest.End(llm.FinishLength)}, answer.Done, "", "Cut [1]"},
-		{"only thoughts", llmtest.Turn{llmtest.End(llm.FinishEmpty)}, answer.Failed, answer.FailUnavailable, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := newSite(t, dbtest.SQLite(t), llmtest.NewScript(c.turn))
-			st := s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
-			if st.Status != c.status || st.Failure != c.fail || strings.TrimSpace(st.Text) != c.text || st.CutOff != (c.name == "length") {
-				t.Errorf("turn = %+v", st.Turn)
-			}
-		})
-	}
-}
-
-func TestUnknownToolAndBadArgumentsGoBackToTheModel(t *testing.T) {
-	model := llmtest.NewScript(
-		llmtest.Turn{llmtest.Call("publish", `{}`), llmtest.Call("search", `{"query":7}`), llmtest.Call("search", `{}`)},
-		llmtest.Turn{llmtest.Text("At ten [1].")},
-	)
-	s := newSite(t, dbtest.SQLite(t), model)
-	st := s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
-	if st.Status != answer.Done {
-		t.Fatalf("turn = %+v", st.Turn)
-	}
-	var results []string
-	for _, m := range model.Requests()[1].Messages {
-		if m.Role == llm.RoleTool {
-			results = append(results, m.Text)
-		}
-	}
-	if len(results) != 3 {
-		t.Fatalf("%d results for 3 calls", len(results))
-	}
-	for i, part := range []string{"no tool named publish", "invalid arguments", "query is empty"} {
-		if !strings.Contains(results[i], part) {
-			t.Errorf("result %d is %q, want %q in it", i, results[i], part)
-		}
-	}
-}
-
-func TestShutdownInterruptsAndKeepsText(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		never, written := make(chan struct{}), make(chan struct{})
-		s := newSite(t, d, llmtest.NewScript(llmtest.Turn{llmtest.Text("So far [1].\n\n"), llmtest.Reach(written), llmtest.Wait(never)}))
-		st := s.ask(answer.Question{Text: "opening hours"})
-		<-written
-		ended, cancel := context.WithCancel(context.Background())
-		cancel() // no time left to finish
-		s.Close(ended)
-		if _, err := s.Ask(t.Context(), answer.Question{Agent: "site", Text: "hours", Who: s.visitor}); err == nil {
-			t.Error("a closed service took a question")
-		}
-		s.restart()
-		st, err := s.Turn(t.Context(), st.ID, s.visitor)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if st.Status != answer.Interrupted || !strings.Contains(html(st), "So far") {
-			t.Errorf("after the restart: %+v", st)
-		}
-	})
-}
-
-// A panicking model is a failed turn, not the end of the process.
-type panicking struct{ llm.Generator }
-
-func (panicking) Name() string { return "panicking" }
-
-func (panicking) Generate(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		yield(llm.Event{Text: "So far [1]. "}, nil)
-		panic("a provider's fault")
-	}
-}
-
-func TestPanicFailsOneTurn(t *testing.T) {
-	s := newSite(t, dbtest.SQLite(t), panicking{})
-	st := s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
-	if st.Status != answer.Failed || st.Failure != answer.FailInternal || !strings.Contains(st.Text, "So far") {
-		t.Errorf("turn = %+v", st.Turn)
-	}
 }
 
 // What one process writes, another shows as far as it is stored: never as final

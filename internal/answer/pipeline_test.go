@@ -1,17 +1,13 @@
 package answer_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"docent/db"
@@ -20,43 +16,8 @@ import (
 	"docent/internal/answer"
 	"docent/internal/config"
 	"docent/internal/content"
-	"docent/internal/llm"
 	"docent/internal/llm/llmtest"
-	"docent/internal/tool"
 )
-
-// change edits the site's agent.
-func (s *site) change(edit func(*config.Agent)) {
-	s.t.Helper()
-	agent, err := config.Get[config.Agent](s.t.Context(), s.opts.Config, "site")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	edit(&agent)
-	if err := config.Put(s.t.Context(), s.opts.Config, "site", agent, ""); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *site) settings(edit func(*config.AnswerSettings)) {
-	s.t.Helper()
-	all, err := config.Get[config.AnswerSettings](s.t.Context(), s.opts.Config, "site")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	edit(&all)
-	if err := config.Put(s.t.Context(), s.opts.Config, "site", all, ""); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// reopen starts the service again with other options.
-func (s *site) reopen(edit func(*answer.Options)) {
-	s.t.Helper()
-	s.Close(s.t.Context())
-	edit(&s.opts)
-	s.restart()
-}
 
 // "When streaming, what has reached the client stays; the no-answer message stands
 // exactly when nothing did."
@@ -206,110 +167,6 @@ func TestCapCountsEntities(t *testing.T) {
 	}
 }
 
-// Rounds merge: an entity keeps its number however many searches follow.
-func TestRoundsKeepNumbers(t *testing.T) {
-	model := llmtest.NewScript(
-		llmtest.Turn{llmtest.Call("search", `{"query":"ticket cost"}`), llmtest.Call("search", `{"query":"flour shop"}`)},
-		llmtest.Turn{llmtest.Call("search", `{"query":"opening hours"}`)},
-		llmtest.Turn{llmtest.Text("Flour [3], tickets [2], hours [1].")})
-	s := newSite(t, dbtest.SQLite(t), model)
-	s.change(func(a *config.Agent) { a.MaxResults = 1 })
-	st := s.wait(s.ask(answer.Question{Text: "opening hours museum"}), s.visitor)
-	if got := titles(st.Sources); !slices.Equal(got, []string{"Opening hours", "Tickets", "Flour shop"}) {
-		t.Fatalf("sources %v", got)
-	}
-	if got := titles(st.Cited()); !slices.Equal(got, []string{"Flour shop", "Tickets", "Opening hours"}) || st.FinalText != "Flour [1], tickets [2], hours [3]." {
-		t.Errorf("cited %v in %q", got, st.FinalText)
-	}
-	last := model.Requests()[2].Messages
-	if got := llm.ParseSources(last[len(last)-1].Text); len(got) != 1 || got[0].Number != 1 {
-		t.Errorf("the second time it is found, the source has the number %+v", got)
-	}
-}
-
-// "A listing is complete by design: no score gate, only its own cap; its summary
-// stands above the numbered sources; one line for each entity."
-func TestContentListIsComplete(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		model := llmtest.NewScript(
-			llmtest.Turn{llmtest.Call("content_list", `{"type":"page"}`)},
-			llmtest.Turn{llmtest.Text("Hours [1] and the shop [3].")})
-		s := newSite(t, d, model)
-		s.change(func(a *config.Agent) { a.MaxResults, a.MinScore = 1, 1 })
-		st := s.wait(s.ask(answer.Question{Text: "qwertz zzyzx"}), s.visitor)
-		if got := titles(st.Sources); !slices.Equal(got, []string{"Flour shop", "Opening hours", "Tickets"}) {
-			t.Fatalf("sources %v", got)
-		}
-		messages := model.Requests()[1].Messages
-		text := messages[len(messages)-1].Text
-		if !strings.HasPrefix(text, "There are 3 pages of the type page; all are listed.\n\n<source number=\"1\"") {
-			t.Errorf("tool message %s", text)
-		}
-		if strings.Contains(text, "heron") || strings.Contains(text, "Members") {
-			t.Error("the list holds what the visitor may not see")
-		}
-		if line := st.Sources[0].Body(); line != "Flour shop (type: page)" {
-			t.Errorf("line %q", line)
-		}
-		if st.Refused || len(st.Cited()) != 2 {
-			t.Errorf("turn = %+v", st.Turn)
-		}
-	})
-}
-
-func TestContentListRefusesWhatItCannotRead(t *testing.T) {
-	model := llmtest.NewScript(
-		llmtest.Turn{llmtest.Call("content_list", `{"after":"May"}`), llmtest.Call("content_list", `{"term":"nothing like it"}`), llmtest.Call("content_list", `{"type":"novel"}`), llmtest.Call("content_list", `[]`)},
-		llmtest.Turn{llmtest.Text("Hm [1].")})
-	s := newSite(t, dbtest.SQLite(t), model)
-	s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
-	var got []string
-	for _, m := range model.Requests()[1].Messages {
-		if m.Role == llm.RoleTool {
-			got = append(got, m.Text)
-		}
-	}
-	for i, part := range []string{"after must be a day like", `no topic named "nothing like it"`, "There are no pages of the type novel.", "invalid arguments"} {
-		if !strings.Contains(got[i], part) {
-			t.Errorf("result %d: %q, want %q in it", i, got[i], part)
-		}
-	}
-}
-
-// A source tool of another system: entities wrapped, told apart by their values.
-func TestSourceToolKeepsNamesakesApart(t *testing.T) {
-	model := llmtest.NewScript(
-		llmtest.Turn{llmtest.Call("programs", `{}`)},
-		llmtest.Turn{llmtest.Text("Two [1][2].")})
-	s := newSite(t, dbtest.SQLite(t), model)
-	var ids []string
-	first := s.wait(s.ask(answer.Question{Text: "opening hours ticket shop"}), s.visitor)
-	for _, src := range first.Sources {
-		ids = append(ids, src.ID)
-	}
-	if len(ids) < 2 {
-		t.Fatalf("sources %v", titles(first.Sources))
-	}
-	model = llmtest.NewScript(llmtest.Turn{llmtest.Call("programs", `{}`)}, llmtest.Turn{llmtest.Text("Two [1][2].")})
-	s.reopen(func(o *answer.Options) {
-		o.Model = model
-		o.SourceTools = func(account.Account, string) []tool.Tool {
-			return []tool.Tool{{Name: "programs", Class: tool.Read, Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) (tool.Result, error) {
-				entity := func(id, degree string) map[string]any {
-					return map[string]any{"_metadata": map[string]any{"type": "node", "id": id}, "degree": degree}
-				}
-				return tool.Result{Text: "2 programs", Output: map[string]any{"outputs": map[string]any{"results": []any{
-					entity(ids[0], "Bachelor"), entity(ids[1], "Master"), entity("gone", "None")}}}}, nil
-			}}}
-		}
-	})
-	s.change(func(a *config.Agent) { a.SourceTools = []string{"programs"} })
-	st := s.wait(s.ask(answer.Question{Text: "qwertz zzyzx"}), s.visitor)
-	if len(st.Sources) != 2 || !strings.HasSuffix(st.Sources[0].Body(), "(degree: Bachelor)") || !strings.HasSuffix(st.Sources[1].Body(), "(degree: Master)") {
-		t.Errorf("sources %+v", st.Sources)
-	}
-}
-
 func TestRerankOrdersAndFailsSoft(t *testing.T) {
 	broken := false
 	var asked map[string]any
@@ -343,90 +200,6 @@ func TestRerankOrdersAndFailsSoft(t *testing.T) {
 	if again := s.wait(s.ask(question), s.visitor); !slices.Equal(titles(again.Sources), titles(plain.Sources)) {
 		t.Errorf("with a broken endpoint: %v", titles(again.Sources))
 	}
-}
-
-func TestModelOfAnAgent(t *testing.T) {
-	other := llmtest.NewScript(llmtest.Turn{llmtest.Text("other [1]")})
-	s := newSite(t, dbtest.SQLite(t), llmtest.NewScript())
-	s.change(func(a *config.Agent) { a.Model = "big" })
-	_, err := s.Ask(t.Context(), answer.Question{Agent: "site", Text: "opening hours", Who: s.visitor, Lang: "en"})
-	if e, ok := errors.AsType[*answer.UnusableError](err); !ok || !strings.Contains(e.Reason, "big") {
-		t.Errorf("without a server: %v", err)
-	}
-	s.reopen(func(o *answer.Options) {
-		o.ModelNamed = func(name string) (llm.Generator, error) {
-			if name != "big" {
-				return nil, errors.New("unknown")
-			}
-			return other, nil
-		}
-	})
-	temperature := 0.5
-	s.change(func(a *config.Agent) { a.Temperature, a.MaxTokens = &temperature, 77 })
-	if st := s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor); st.FinalText != "other [1]" {
-		t.Errorf("turn = %+v", st.Turn)
-	}
-	if req := other.Requests()[0]; *req.Temperature != temperature || req.MaxTokens != 77 {
-		t.Errorf("request %v %v", req.Temperature, req.MaxTokens)
-	}
-}
-
-// parrot answers with what only its own prompt and question hold.
-type parrot struct{}
-
-func (parrot) Name() string { return "parrot" }
-
-func (parrot) Generate(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		question := r.Messages[len(r.Messages)-1].Text
-		sources := llm.ParseSources(r.Messages[0].Text)
-		for _, piece := range []string{"Asked: ", question, ".", fmt.Sprintf(" Found %q", sources[0].Title), " [1].\n\n", "Done [1]."} {
-			if !yield(llm.Event{Text: piece}, nil) {
-				return
-			}
-		}
-		yield(llm.Event{Finish: llm.FinishStop}, nil)
-	}
-}
-
-// Two hundred visitors at once: no question, source or conversation of one is seen
-// by another, and nobody is turned away.
-func TestConcurrentRunsDoNotBleed(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		s := newSite(t, d, parrot{})
-		s.change(func(a *config.Agent) { a.MaxResults = 1 })
-		subjects := map[string]string{"opening hours morning": "Opening hours", "ticket cost pounds": "Tickets", "wholemeal flour bags": "Flour shop"}
-		var names []string
-		for q := range subjects {
-			names = append(names, q)
-		}
-		slices.Sort(names)
-		var wg sync.WaitGroup
-		for i := range 200 {
-			wg.Go(func() {
-				who := account.Account{ID: fmt.Sprintf("visitor%d", i), Roles: s.member.Roles, Permissions: s.member.Permissions}
-				subject := names[i%len(names)]
-				question := fmt.Sprintf("%s number%d", subject, i)
-				st, err := s.Ask(t.Context(), answer.Question{Agent: "site", Text: question, Lang: "en", Who: who, Delivery: answer.Stream})
-				if err != nil {
-					t.Errorf("ask: %v", err)
-					return
-				}
-				if st, err = s.Wait(t.Context(), st.ID, who); err != nil {
-					t.Error(err)
-					return
-				}
-				want := fmt.Sprintf("Asked: %s. Found %q [1].\n\nDone [1].", question, subjects[subject])
-				if st.Status != answer.Done || st.FinalText != want || len(st.Cited()) != 1 || st.Cited()[0].Title != subjects[subject] {
-					t.Errorf("got %q, want %q", st.FinalText, want)
-				}
-				if _, states, err := s.Conversation(t.Context(), st.ConversationID, who); err != nil || len(states) != 1 {
-					t.Errorf("conversation %d turns, %v", len(states), err)
-				}
-			})
-		}
-		wg.Wait()
-	})
 }
 
 // A page whose text gives orders changes nothing: no foreign number, picture or link.
@@ -466,46 +239,6 @@ func TestDailyLimit(t *testing.T) {
 			t.Errorf("%d records, %v", total, err)
 		}
 	})
-}
-
-func readAll(t *testing.T, r io.Reader) string {
-	t.Helper()
-	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Error(err)
-	}
-	return string(b)
-}
-
-// One huge result does not end the turn: the model reads its beginning and is told.
-func TestGiantToolResultIsCut(t *testing.T) {
-	model := llmtest.NewScript(llmtest.Turn{llmtest.Call("dump", `{}`)}, llmtest.Turn{llmtest.Text("Hm [1].")})
-	s := newSite(t, dbtest.SQLite(t), model)
-	s.reopen(func(o *answer.Options) {
-		o.SourceTools = func(account.Account, string) []tool.Tool {
-			return []tool.Tool{
-				{Name: "dump", Class: tool.Read, Run: func(context.Context, json.RawMessage) (tool.Result, error) {
-					return tool.Result{Text: strings.Repeat("é", 350_000)}, nil
-				}},
-				{Name: "publish", Class: tool.Live, Run: func(context.Context, json.RawMessage) (tool.Result, error) {
-					t.Error("a tool that writes was run")
-					return tool.Result{}, nil
-				}},
-			}
-		}
-	})
-	s.change(func(a *config.Agent) { a.SourceTools = []string{"dump", "publish"} })
-	st := s.wait(s.ask(answer.Question{Text: "opening hours"}), s.visitor)
-	requests := model.Requests()
-	last := requests[1].Messages[len(requests[1].Messages)-1].Text
-	if st.Status != answer.Done || len(last) > 70_000 || !strings.Contains(last, "Ask for a part of it") {
-		t.Errorf("%s, %d bytes", st.Status, len(last))
-	}
-	for _, spec := range requests[0].Tools {
-		if spec.Name == "publish" {
-			t.Error("a tool that writes was offered")
-		}
-	}
 }
 
 // "It prefers the visitor's current content language when the entity has that
