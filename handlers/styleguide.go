@@ -127,7 +127,7 @@ func (s samples) feedbackSteps() []views.StyleSample {
 		step("sent", "Reasons sent", "down", true, views.StyleText),
 		step("narrow", "Not useful, in a narrow place", "down", false, views.StyleNarrow),
 		sample("failed", "The vote could not be sent", views.StyleText,
-			inside(components.Feedback(s.feedback("failed", "")), `class="d-feedback__vote"`, "</form>", views.StyleNotice(s.t("script.action_failed")))),
+			inside(components.Feedback(s.feedback("failed", "")), `class="d-feedback__vote"`, "</form>", views.StyleNotice(s.t("script.action_failed"), nil))),
 	}
 }
 

@@ -151,6 +151,8 @@ func (s samples) ends() []views.StyleSample {
 	lost := s.whole("lost")
 	lost.State, lost.SourceCount, lost.StopURL = components.TurnWriting, 5, styleguideURL
 
+	connection := templ.Attributes{"data-docent-connection": true}
+
 	one := func(id, title string, p components.TurnProps, more ...templ.Component) views.StyleSample {
 		parts := append([]templ.Component{components.Answer(s.block(id, p))}, more...)
 		return sample(id, title, views.StyleText, parts...)
@@ -162,8 +164,8 @@ func (s samples) ends() []views.StyleSample {
 		one("interrupted", "Interrupted", interrupted),
 		one("failed", "Failed", failed),
 		one("refused", "The pages do not say", refused),
-		one("reconnecting", "Connecting again", waiting, views.StyleConnection(s.t("script.reconnecting"))),
-		one("lost", "The connection is lost", lost, views.StyleConnection(s.t("script.lost"))),
+		one("reconnecting", "Connecting again", waiting, views.StyleNotice(s.t("script.reconnecting"), connection)),
+		one("lost", "The connection is lost", lost, views.StyleNotice(s.t("script.lost"), connection)),
 		sample("stop", "It could not be stopped", views.StyleText, s.notStopped()),
 		sample("unshared", "The link could not be made", views.StyleText, s.notShared()),
 	}

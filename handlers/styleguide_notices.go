@@ -44,14 +44,14 @@ func inside(part templ.Component, mark, closing string, what templ.Component) te
 func (s samples) noticed(id, key string) templ.Component {
 	p := s.question(id, components.QuestionLine)
 	p.Value = s.short
-	return inside(components.Question(p), `id="`+p.ID+`-notice"`, "</div>", views.StyleNotice(s.t(key)))
+	return inside(components.Question(p), `id="`+p.ID+`-notice"`, "</div>", views.StyleNotice(s.t(key), nil))
 }
 
 // notStopped is a turn whose Stop did not get through.
 func (s samples) notStopped() templ.Component {
 	p := s.whole("stop")
 	p.State, p.SourceCount, p.StopURL = components.TurnWriting, 5, styleguideURL
-	return inside(components.Answer(s.block("stop", p)), `hx-swap="none"`, "</form>", views.StyleNotice(s.t("script.action_failed")))
+	return inside(components.Answer(s.block("stop", p)), `hx-swap="none"`, "</form>", views.StyleNotice(s.t("script.action_failed"), nil))
 }
 
 // notShared is a whole turn to which there can be no link any more.

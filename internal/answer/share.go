@@ -225,12 +225,12 @@ func (s *Service) checkShared(ctx context.Context, sh Shared, who account.Accoun
 	for _, c := range sh.Copies {
 		pages = append(pages, c.SharedPage)
 	}
-	items, err := s.sharedItems(ctx, pages, who)
+	visible, err := s.visiblePages(ctx, pages, who)
 	if err != nil {
 		return err
 	}
 	for _, p := range pages {
-		if _, ok := items[p]; ok {
+		if visible[p] {
 			continue
 		}
 		there, err := s.Content.Translations(ctx, p.ID)
@@ -245,13 +245,13 @@ func (s *Service) checkShared(ctx context.Context, sh Shared, who account.Accoun
 	return nil
 }
 
-// sharedItems are the published pages among those given that an account may see.
-func (s *Service) sharedItems(ctx context.Context, pages []SharedPage, who account.Account) (map[SharedPage]content.Item, error) {
+// visiblePages are the published pages among those given that an account may see.
+func (s *Service) visiblePages(ctx context.Context, pages []SharedPage, who account.Account) (map[SharedPage]bool, error) {
 	byLang := map[string][]content.Ref{}
 	for _, p := range pages {
 		byLang[p.Lang] = append(byLang[p.Lang], p.ref())
 	}
-	out := map[SharedPage]content.Item{}
+	out := map[SharedPage]bool{}
 	for lang, refs := range byLang {
 		found, err := s.Content.LoadMany(ctx, who, refs, lang)
 		if err != nil {
@@ -259,7 +259,7 @@ func (s *Service) sharedItems(ctx context.Context, pages []SharedPage, who accou
 		}
 		for ref, it := range found {
 			if it.Lang == lang && it.Published {
-				out[SharedPage{ref.Type, ref.ID, lang}] = it
+				out[SharedPage{ref.Type, ref.ID, lang}] = true
 			}
 		}
 	}

@@ -42,11 +42,10 @@ func (s Suggestions) Value() (driver.Value, error) { return valueJSON([]string(s
 
 // suggest returns the follow-up questions to offer with the answer, which has its
 // final numbers: those that the model proposed, else those that headings make.
-func (r *run) suggest(ctx context.Context, proposed string) (suggestions Suggestions) {
+func (r *run) suggest(ctx context.Context, proposed string) Suggestions {
 	defer func() { // an answer is not lost for what could be asked after it
 		if p := recover(); p != nil {
 			r.s.Log.Error("suggestions", "panic", p)
-			suggestions = nil
 		}
 	}()
 	if r.agent.Suggest == config.SuggestNone || r.turn.Status != Done || len(r.turn.Sources) == 0 {

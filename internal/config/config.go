@@ -146,11 +146,7 @@ func Languages(ctx context.Context, s *Store) ([]Named[Language], error) {
 // "" for the program itself. A refused object is an [*InvalidError]; storing
 // what is stored already changes nothing.
 func Put[T Object](ctx context.Context, s *Store, name string, value T, by string) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("put %s %q: %w", value.Kind(), name, err)
-	}
-	return s.put(ctx, name, value, string(data), by)
+	return s.put(ctx, name, value, by)
 }
 
 // PutJSON is [Put] for an object that arrives as JSON. Fields the kind does not
@@ -203,10 +199,10 @@ func (s *Store) change(ctx context.Context, f func(tx *db.DB, current *snapshot)
 	return err
 }
 
-func (s *Store) put(ctx context.Context, name string, value Object, data, by string) error {
+func (s *Store) put(ctx context.Context, name string, value Object, by string) error {
 	kind := value.Kind()
 	err := s.change(ctx, func(tx *db.DB, current *snapshot) error {
-		return current.replace(ctx, tx, name, value, data, by)
+		return current.replace(ctx, tx, name, value, by)
 	})
 	if err != nil {
 		return fmt.Errorf("put %s %q: %w", kind, name, err)
@@ -215,8 +211,13 @@ func (s *Store) put(ctx context.Context, name string, value Object, data, by str
 }
 
 // replace checks and stores an object, in a transaction that has read s.
-func (s *snapshot) replace(ctx context.Context, tx *db.DB, name string, value Object, data, by string) error {
+func (s *snapshot) replace(ctx context.Context, tx *db.DB, name string, value Object, by string) error {
 	kind := value.Kind()
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	data := string(encoded)
 	if err := s.check(name, value); err != nil {
 		return err
 	}

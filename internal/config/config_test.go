@@ -272,7 +272,7 @@ func TestValidation(t *testing.T) {
 		"many suggestions":  {settings(func(v *Settings) { v.Suggestions = map[string][]string{"en": make([]string, 13)} }), SiteName, []string{"suggestions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := s.put(t.Context(), tt.name, tt.object, "{}", "")
+			err := s.put(t.Context(), tt.name, tt.object, "")
 			if got := refusedFields(t, err); !slices.Equal(got, tt.want) {
 				t.Errorf("refused %v, want %v", got, tt.want)
 			}

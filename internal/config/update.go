@@ -2,7 +2,6 @@ package config
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -15,15 +14,11 @@ var ErrExists = errors.New("there is an object of this name")
 // Create is [Put] for an object that is not there yet; otherwise the error is
 // [ErrExists].
 func Create[T Object](ctx context.Context, s *Store, name string, value T, by string) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	err = s.change(ctx, func(tx *db.DB, current *snapshot) error {
+	err := s.change(ctx, func(tx *db.DB, current *snapshot) error {
 		if _, exists := current.objects[value.Kind()][name]; exists {
 			return ErrExists
 		}
-		return current.replace(ctx, tx, name, value, string(data), by)
+		return current.replace(ctx, tx, name, value, by)
 	})
 	if err != nil {
 		return fmt.Errorf("create %s %q: %w", value.Kind(), name, err)
@@ -47,11 +42,7 @@ func Update[T Object](ctx context.Context, s *Store, name, by string, change fun
 		if err != nil {
 			return err
 		}
-		data, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		return current.replace(ctx, tx, name, value, string(data), by)
+		return current.replace(ctx, tx, name, value, by)
 	})
 	if err != nil {
 		return fmt.Errorf("update %s %q: %w", kind, name, err)

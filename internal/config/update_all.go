@@ -2,7 +2,6 @@ package config
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"docent/db"
@@ -26,11 +25,7 @@ func UpdateAll[T Object](ctx context.Context, s *Store, by string, change func([
 			if _, err := current.get(kind, n.Name); err != nil {
 				return err
 			}
-			data, err := json.Marshal(n.Value)
-			if err != nil {
-				return err
-			}
-			if err := current.replace(ctx, tx, n.Name, n.Value, string(data), by); err != nil {
+			if err := current.replace(ctx, tx, n.Name, n.Value, by); err != nil {
 				return err
 			}
 		}

@@ -1,8 +1,6 @@
 package llm
 
-import (
-	"strings"
-)
+import "strings"
 
 // expand returns the units to quote with s so that the quote can be understood.
 func expand(r ranking, s scored) []int {
@@ -149,7 +147,5 @@ func titles(units []unit, i int) []int {
 func leanSentence(text string) bool {
 	first, _, _ := strings.Cut(text, " ")
 	word := strings.ToLower(strings.Trim(first, `,;:"'“”‘’(`))
-	return has(leansBack, word) || first != "" && startsLower(first)
+	return has(leansBack, word) || first != "" && !startsSentence(first)
 }
-
-func startsLower(s string) bool { return !startsSentence(s) }

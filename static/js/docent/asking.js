@@ -82,13 +82,9 @@ const readHash = () => {
   } catch {
     return undefined;
   }
-  if (!block?.matches(ANSWER)) { // it is not here any more: the question is not lost
-    fill(firstQuestion(), question);
-    firstQuestion()?.elements.question.focus();
-    return undefined;
-  }
-  const form = questionForm(block);
-  if (mark === hash) {
+  const here = block?.matches(ANSWER);
+  const form = here ? questionForm(block) : firstQuestion(); // without the block the question is not lost
+  if (here && mark === hash) {
     ask(block, question, form);
     return block.id;
   }
