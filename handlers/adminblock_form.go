@@ -216,7 +216,7 @@ func (h *Handlers) postedPlacement(c echo.Context, p config.Placement) (config.P
 	if err != nil {
 		return p, nil, err
 	}
-	in, err := h.blockInputs(ctx, "", "", nil)
+	in, err := h.blockInputs(ctx, nil)
 	if err != nil {
 		return p, nil, err
 	}
@@ -293,10 +293,11 @@ func (h *Handlers) renderPlacement(c echo.Context, status int, f placementForm) 
 		return err
 	}
 	// A block does not aim at itself: an Answer block has no target.
-	in, err := h.blockInputs(ctx, "", "block-", words.targets)
+	in, err := h.blockInputs(ctx, words.targets)
 	if err != nil {
 		return err
 	}
+	in.id = "block-"
 	page.PathsID = "block-paths-known"
 	in.paths = page.PathsID
 	if page.Groups, err = h.placementGroups(ctx, in, words, f.p); err != nil {

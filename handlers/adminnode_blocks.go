@@ -149,7 +149,7 @@ func (h *Handlers) fillBlocks(c echo.Context, f *nodeForm, field config.Field, w
 			if err != nil {
 				return err
 			}
-			if in, err = h.blockInputs(ctx, "", "", targets); err != nil {
+			if in, err = h.blockInputs(ctx, targets); err != nil {
 				return err
 			}
 		}
@@ -209,7 +209,7 @@ func (h *Handlers) partsInWords(ctx context.Context, f *nodeForm, value any) (st
 			if err != nil {
 				return "", err
 			}
-			if in, err = h.blockInputs(ctx, "", "", targets); err != nil {
+			if in, err = h.blockInputs(ctx, targets); err != nil {
 				return "", err
 			}
 		}

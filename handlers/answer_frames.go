@@ -98,14 +98,11 @@ func (w *turnWatch) frame(ctx context.Context, st answer.State) (frame, error) {
 	if st.Refused {
 		st.Blocks = markdown.Blocks{} // pages show the refusal below the text, with ways on
 	}
-	around := st
-	if st.IsRunning() {
-		around.Blocks = markdown.Blocks{} // nothing around a growing text depends on it
-	}
-	props := w.h.turnProps(ctx, around, w.page)
-	dom := props.DOMID
+	dom := answer.DOMID(st.ID)
+	var props components.TurnProps // of what stands around the text: growing text changes none of it
 	var parts []templ.Component
-	if w.last == nil || !w.sameStatus(props) {
+	if w.last == nil || !sameStatus(*w.last, st) { // always so at the end
+		props = w.h.turnProps(ctx, st, w.page)
 		parts = append(parts, components.Partial("#"+dom+"-status", components.SwapMorph, components.TurnStatus(props)))
 	}
 	changes, added := w.blocks(dom, st)
@@ -127,8 +124,9 @@ func (w *turnWatch) frame(ctx context.Context, st answer.State) (frame, error) {
 	return frame{data: b.String()}, err
 }
 
-func (w *turnWatch) sameStatus(now components.TurnProps) bool {
-	return turnState(*w.last) == now.State && len(w.last.Sources) == now.SourceCount && now.State.Running()
+// sameStatus reports whether the status of a running turn still says the same.
+func sameStatus(before, now answer.State) bool {
+	return now.IsRunning() && turnState(before) == turnState(now) && len(before.Sources) == len(now.Sources)
 }
 
 // ahead reports whether the page shows more than st, which another process still

@@ -27,8 +27,8 @@ type blockInputs struct {
 }
 
 // blockInputs reads what the controls of blocks choose from.
-func (h *Handlers) blockInputs(ctx context.Context, name, id string, targets []answerTarget) (blockInputs, error) {
-	in := blockInputs{name: name, id: id, targets: targets}
+func (h *Handlers) blockInputs(ctx context.Context, targets []answerTarget) (blockInputs, error) {
+	in := blockInputs{targets: targets}
 	settings, err := config.Get[config.Settings](ctx, h.Config, config.SiteName)
 	if err != nil {
 		return in, err

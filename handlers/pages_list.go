@@ -39,7 +39,7 @@ type listing struct {
 	fields            []components.ShownField
 	paths             map[string]string // addresses by language
 	feed              string            // path of its feed; empty: it has none
-	blocks            *views.Blocks     // of the page of an item; nil: those of its address
+	blocks            views.Blocks      // around it
 }
 
 // sectionPage lists what lies below a page that opens a section.
@@ -52,15 +52,6 @@ func (h *Handlers) sectionPage(c echo.Context, it content.Item, path string, ite
 		return h.writeEvents(c, l, content.Filter{ParentPath: path, Lang: it.Lang})
 	}
 	return h.writeListing(c, l, items, total)
-}
-
-// siteOf is what stands around a list.
-func (h *Handlers) siteOf(c echo.Context, l listing) views.Site {
-	if l.blocks != nil {
-		prefill(c, *l.blocks, amongBlocks(l.fields))
-		return h.siteAround(c, *l.blocks)
-	}
-	return h.site(c)
 }
 
 // listingOf starts a list with what its own page says.
@@ -82,7 +73,7 @@ func (h *Handlers) listingOf(c echo.Context, it content.Item) (listing, error) {
 	}
 	l := listing{
 		title: it.Title, standfirst: shown.summary, path: it.Path, crumbs: crumbs, paths: h.translations(c, it), feed: it.Path,
-		blocks: &regions,
+		blocks: regions,
 	}
 	if pageNumber(c) == 1 {
 		l.fields = amongFields(shown.text, among)
@@ -143,7 +134,8 @@ func (h *Handlers) typePage(c echo.Context, t config.Named[config.ContentType]) 
 
 // plainListing is a list that has no page of its own to speak for it.
 func (h *Handlers) plainListing(c echo.Context, title, path string) listing {
-	return listing{title: title, path: path, crumbs: []components.Link{
+	blocks, _ := h.blockBuilder(c).place(h.pathOnSite(c), "")
+	return listing{title: title, path: path, blocks: blocks, crumbs: []components.Link{
 		{Label: i18n.T(c.Request().Context(), "nav.home"), URL: h.languagePrefix(h.lang(c)) + "/"}, {Label: title, URL: path},
 	}}
 }
@@ -161,8 +153,9 @@ func (h *Handlers) writeListing(c echo.Context, l listing, items []content.Item,
 }
 
 func (h *Handlers) listingPage(c echo.Context, l listing) (views.ListingPage, error) {
+	prefill(c, l.blocks, amongBlocks(l.fields))
 	p := views.ListingPage{
-		Site: h.siteOf(c, l), Title: l.title, Standfirst: l.standfirst, Breadcrumb: l.crumbs, Fields: l.fields,
+		Site: h.siteAround(c, l.blocks), Title: l.title, Standfirst: l.standfirst, Breadcrumb: l.crumbs, Fields: l.fields,
 		Head: views.Head{
 			Description: excerpt(l.standfirst, 300), Canonical: h.absolute(escaped(l.path)), Feeds: h.feedLinks(c, l.title, l.feed),
 			Data: []any{h.breadcrumbData(l.crumbs)},

@@ -147,7 +147,7 @@ func (h *Handlers) topicLinks(c echo.Context) ([]components.Link, error) {
 // nearest guesses from the words of an address that shows nothing what was meant.
 func (h *Handlers) nearest(c echo.Context) (query string, links []components.Link) {
 	r := c.Request()
-	at := strings.TrimPrefix(r.URL.Path, h.languagePrefix(h.lang(c)))
+	at := h.pathOnSite(c)
 	if !reads(r) || len(at) > 200 || !utf8.ValidString(at) || path.Ext(at) != "" && path.Ext(at) != ".html" && path.Ext(at) != ".php" {
 		return "", nil // programs ask for files that never were
 	}
