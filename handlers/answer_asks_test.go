@@ -109,7 +109,7 @@ func (t *tab) appended(p *process, status int, body string, free bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.kept = nil
-	if t.doc.Find("[data-docent-stream]").Length() != 0 || t.missesTurns(body) {
+	if t.doc.Find("[data-docent-stream]").Length() != 0 || t.missesTurns() {
 		return nil // this tab has not seen the end of the turn before: it shows the new one when it is loaded again
 	}
 	if err := swapAnswer(t.doc, body, "#"+worldBlock+"-transcript", "beforeend"); err != nil {
@@ -119,7 +119,7 @@ func (t *tab) appended(p *process, status int, body string, free bool) error {
 }
 
 // missesTurns reports whether other tabs asked in between.
-func (t *tab) missesTurns(string) bool {
+func (t *tab) missesTurns() bool {
 	_, turns, err := t.w.procs[0].h.Answers.Conversation(context.Background(), t.conv, t.w.who)
 	return err != nil || len(turns) != t.doc.Find("[data-docent-turn]").Length()+1
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -27,9 +26,7 @@ func TestBrowserNoPageBreaksThePolicy(t *testing.T) {
 	t.Cleanup(model.Close)
 	s := serveSite(t, map[string]string{"DOCENT_ADMIN_PASSWORD": editingPassword, "DOCENT_CONFIG_WRITABLE": "on", "DOCENT_MODEL_URL": model.URL, "DOCENT_MODEL": "fake"})
 	ctx := browser(t, 1280, 900)
-	if _, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: noteViolations}); err != nil {
-		t.Fatal(err)
-	}
+	beforeScripts(t, ctx, noteViolations)
 	var mu sync.Mutex
 	var log []string
 	go func() {

@@ -148,11 +148,7 @@ const again = "[data-docent-turn]:last-child form[data-docent-again] button"
 
 // An answer that was cut off at the model's limit is continued by a button.
 func TestBrowserContinue(t *testing.T) {
-	half := llmtest.Stream("Open at ten [1], and then")
-	for i, piece := range half.Pieces {
-		half.Pieces[i] = strings.ReplaceAll(piece, `"finish_reason":"stop"`, `"finish_reason":"length"`)
-	}
-	s := answering(t, half, llmtest.Stream("until dusk [2]."))
+	s := answering(t, cutOff("Open at ten [1], and then"), llmtest.Stream("until dusk [2]."))
 	ctx := browser(t, 1280, 900)
 	on(t, ctx, s.url+"/answers")
 	put(t, ctx, "When is the garden open?")

@@ -41,10 +41,7 @@ const watchPage = `new Promise(done => {
 // elsewhere and break no rule of their own.
 func TestPublicPagesInBrowser(t *testing.T) {
 	s := serveSite(t, map[string]string{})
-	for _, screen := range []struct {
-		name          string
-		width, height int
-	}{{"desktop", 1280, 900}, {"phone", 390, 844}} {
+	for _, screen := range []screen{desktop, phone} {
 		t.Run(screen.name, func(t *testing.T) {
 			ctx := browser(t, screen.width, screen.height)
 			messages := chromedp.Console(ctx)
@@ -163,10 +160,7 @@ func TestLateFontsMoveLittle(t *testing.T) {
 	s := serveSite(t, map[string]string{})
 	fonts := serveSlowFonts(t, s.url)
 	const ours = `[...document.fonts].filter(f => /^"?(Noto Sans|Newsreader)"?$/.test(f.family))`
-	for _, screen := range []struct {
-		name          string
-		width, height int
-	}{{"desktop", 1280, 900}, {"phone", 390, 844}} {
+	for _, screen := range []screen{desktop, phone} {
 		t.Run(screen.name, func(t *testing.T) {
 			ctx := browser(t, screen.width, screen.height)
 			for _, path := range []string{"/", "/es/", "/visit/", "/visit/opening-hours/", "/news/", "/search?q=opening+hours"} {
