@@ -3,9 +3,12 @@ package answer_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"docent/db"
@@ -159,5 +162,83 @@ func TestGiantToolResultIsCut(t *testing.T) {
 		if spec.Name == "publish" {
 			t.Error("a tool that writes was offered")
 		}
+	}
+}
+
+// However a turn with tools is stopped, watched and released, each call that a
+// model is shown has one result behind it, and the question is one turn.
+func TestEachCallHasOneResult(t *testing.T) {
+	calls := []llmtest.Step{
+		llmtest.Call("content_list", `{}`), llmtest.Call("content_list", `{"after":"May"}`), llmtest.Call("content_list", `[]`), llmtest.Call("no such tool", `{}`),
+	}
+	for seed := range uint64(30) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			var turns []llmtest.Turn
+			for range 1 + r.IntN(2) {
+				turn := llmtest.Turn{llmtest.Text("Let me look.")}
+				for range 1 + r.IntN(3) {
+					turn = append(turn, calls[r.IntN(len(calls))])
+				}
+				turns = append(turns, turn)
+			}
+			turns = append(turns, llmtest.Turn{llmtest.Text("At ten [1]. "), llmtest.Text("Bring boots.")})
+			// The schedule halts at one step and goes on while others act.
+			reached, release := make(chan struct{}), make(chan struct{})
+			at := r.IntN(len(turns))
+			step := r.IntN(len(turns[at]) + 1)
+			turns[at] = slices.Insert(turns[at], step, llmtest.Reach(reached), llmtest.Wait(release))
+			turns = append(turns, llmtest.Turn{llmtest.Text("At four [1].")}, llmtest.Turn{llmtest.Text("At four [1].")}, llmtest.Turn{llmtest.Text("At four [1].")})
+			model := llmtest.NewScript(turns...)
+			s := newSite(t, dbtest.SQLite(t), model)
+			st := s.ask(answer.Question{Text: "opening hours"})
+			<-reached
+			var wg sync.WaitGroup
+			for range r.IntN(3) {
+				wg.Go(func() {
+					if err := s.Stop(t.Context(), st.ID, s.visitor); err != nil {
+						t.Errorf("stop: %v", err)
+					}
+				})
+			}
+			for range r.IntN(3) {
+				wg.Go(func() {
+					if _, err := s.Wait(t.Context(), st.ID, s.visitor); err != nil {
+						t.Errorf("watch: %v", err)
+					}
+				})
+			}
+			close(release)
+			wg.Wait()
+			s.wait(st, s.visitor)
+			s.wait(s.ask(answer.Question{Text: "winter hours", ConversationID: st.ConversationID}), s.visitor)
+			_, asked, err := s.Conversation(t.Context(), st.ConversationID, s.visitor)
+			if err != nil || len(asked) != 2 || asked[0].ID != st.ID {
+				t.Errorf("%d turns, %v", len(asked), err)
+			}
+			for n, request := range model.Requests() {
+				results := map[string]int{}
+				for _, m := range request.Messages {
+					for _, call := range m.ToolCalls {
+						if _, twice := results[call.ID]; twice {
+							t.Errorf("request %d: two calls with one id", n)
+						}
+						results[call.ID] = 0
+					}
+					if m.Role != llm.RoleTool {
+						continue
+					}
+					if _, called := results[m.ToolCallID]; !called {
+						t.Errorf("request %d: a result that nobody asked for", n)
+					}
+					results[m.ToolCallID]++
+				}
+				for id, got := range results {
+					if got != 1 {
+						t.Errorf("request %d: %d results of call %s", n, got, id)
+					}
+				}
+			}
+		})
 	}
 }
